@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Entry code of function tracing, 64-bit.
+ *
+ * ftrace_caller and ftrace_regs_caller are never run where they stand: they
+ * are the templates that ftrace_tramp.c builds trampolines from, so that the
+ * stack layout of a trampoline is one that objtool has seen and the ORC
+ * unwinder knows. A template has five parts, each named by the label at its
+ * start:
+ *
+ *	(start)	save registers, load the first two arguments of a callback
+ *	_keep	remember the second for the next callback
+ *	_again	load both once more
+ *	_call	the call, of which each callback gets one of its own
+ *	_tail	restore registers
+ *	_end	return, or jump to a direct caller
+ *
+ * The stack while callbacks run, from the top:
+ *
+ *	return address of the traced function		CALLER
+ *	return address into the traced function		SITE
+ *	two frames, with CONFIG_FRAME_POINTER
+ *	flags (ftrace_regs_caller)			FLAGS
+ *	second argument, for the next callback		PARENT
+ *	struct pt_regs					%rsp
+ */
+#include <linux/export.h>
+#include <linux/cfi_types.h>
+#include <linux/linkage.h>
+#include <asm/asm-offsets.h>
+#include <asm/ftrace.h>
+#include <asm/nospec-branch.h>
+#include <asm/ptrace.h>
+#include <asm/unwind_hints.h>
+
+	.code64
+	.section .text, "ax"
+
+#ifdef CONFIG_FRAME_POINTER
+# define FRAMES		(4 * 8)
+#else
+# define FRAMES		0
+#endif
+
+#define REGS_SIZE	(SS + 8)
+#define PARENT		REGS_SIZE
+#define FLAGS		(REGS_SIZE + 8)
+#define SITE		(FLAGS + 8 + FRAMES)
+#define CALLER		(SITE + 8)
+#define FRAME_BP	(FLAGS + 8 + 2 * 8)	/* the traced function's %rbp */
+
+/*
+ * The frame pointer unwinder goes from the callback to a frame that returns
+ * into the traced function, and from there to one that returns into its
+ * caller, as if the traced function had set up its own.
+ */
+.macro push_frames
+#ifdef CONFIG_FRAME_POINTER
+	pushq	8(%rsp)
+	pushq	%rbp
+	movq	%rsp, %rbp
+	pushq	16(%rsp)
+	pushq	%rbp
+	movq	%rsp, %rbp
+#endif
+.endm
+
+.macro save_args
+	movq	%rax, RAX(%rsp)
+	movq	%rcx, RCX(%rsp)
+	movq	%rdx, RDX(%rsp)
+	movq	%rsi, RSI(%rsp)
+	movq	%rdi, RDI(%rsp)
+	movq	%r8, R8(%rsp)
+	movq	%r9, R9(%rsp)
+#ifdef CONFIG_FRAME_POINTER
+	movq	FRAME_BP(%rsp), %rdi
+	movq	%rdi, RBP(%rsp)
+#else
+	movq	%rbp, RBP(%rsp)
+#endif
+	movq	$0, ORIG_RAX(%rsp)
+	leaq	CALLER(%rsp), %rdi
+	movq	%rdi, RSP(%rsp)
+	movq	CALLER(%rsp), %rsi
+	movq	SITE(%rsp), %rdi
+	movq	%rdi, RIP(%rsp)
+	subq	$MCOUNT_INSN_SIZE, %rdi
+.endm
+
+.macro again
+	movq	SITE(%rsp), %rdi
+	subq	$MCOUNT_INSN_SIZE, %rdi
+	movq	PARENT(%rsp), %rsi
+.endm
+
+/* A callback may have changed the instruction pointer and the arguments. */
+.macro restore_args
+	movq	RIP(%rsp), %rax
+	movq	%rax, SITE(%rsp)
+	movq	R9(%rsp), %r9
+	movq	R8(%rsp), %r8
+	movq	RDI(%rsp), %rdi
+	movq	RSI(%rsp), %rsi
+	movq	RDX(%rsp), %rdx
+	movq	RCX(%rsp), %rcx
+	movq	RAX(%rsp), %rax
+	movq	RBP(%rsp), %rbp
+.endm
+
+SYM_TYPED_FUNC_START(ftrace_stub)
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(ftrace_stub)
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+SYM_TYPED_FUNC_START(ftrace_stub_graph)
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(ftrace_stub_graph)
+#endif
+
+/* What the compiler calls; every listed site becomes a nop before it runs. */
+SYM_FUNC_START(__fentry__)
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(__fentry__)
+EXPORT_SYMBOL(__fentry__)
+
+SYM_FUNC_START(ftrace_caller)
+	push_frames
+	subq	$(FLAGS + 8), %rsp
+	CALL_DEPTH_ACCOUNT
+	save_args
+	movq	$0, CS(%rsp)
+SYM_INNER_LABEL(ftrace_caller_keep, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	movq	%rsi, PARENT(%rsp)
+SYM_INNER_LABEL(ftrace_caller_again, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	again
+SYM_INNER_LABEL(ftrace_caller_call, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	call	ftrace_stub
+SYM_INNER_LABEL(ftrace_caller_tail, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	restore_args
+	addq	$SITE, %rsp
+SYM_INNER_LABEL(ftrace_caller_end, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	RET
+SYM_FUNC_END(ftrace_caller)
+STACK_FRAME_NON_STANDARD_FP(ftrace_caller)
+
+SYM_FUNC_START(ftrace_regs_caller)
+	push_frames
+	pushfq
+	subq	$FLAGS, %rsp
+	CALL_DEPTH_ACCOUNT
+	movq	%rbx, RBX(%rsp)
+	movq	%r10, R10(%rsp)
+	movq	%r11, R11(%rsp)
+	movq	%r12, R12(%rsp)
+	movq	%r13, R13(%rsp)
+	movq	%r14, R14(%rsp)
+	movq	%r15, R15(%rsp)
+	save_args
+	movq	FLAGS(%rsp), %rcx
+	movq	%rcx, EFLAGS(%rsp)
+	movq	$__KERNEL_DS, SS(%rsp)
+	movq	$__KERNEL_CS, CS(%rsp)
+SYM_INNER_LABEL(ftrace_regs_caller_keep, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	movq	%rsi, PARENT(%rsp)
+SYM_INNER_LABEL(ftrace_regs_caller_again, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	again
+SYM_INNER_LABEL(ftrace_regs_caller_call, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	call	ftrace_stub
+SYM_INNER_LABEL(ftrace_regs_caller_tail, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	movq	EFLAGS(%rsp), %rax
+	movq	%rax, FLAGS(%rsp)
+	movq	R15(%rsp), %r15
+	movq	R14(%rsp), %r14
+	movq	R13(%rsp), %r13
+	movq	R12(%rsp), %r12
+	movq	R11(%rsp), %r11
+	movq	R10(%rsp), %r10
+	movq	RBX(%rsp), %rbx
+	restore_args
+	addq	$FLAGS, %rsp
+	popfq
+#ifdef CONFIG_FRAME_POINTER
+	leaq	FRAMES(%rsp), %rsp
+#endif
+SYM_INNER_LABEL(ftrace_regs_caller_end, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	RET
+SYM_FUNC_END(ftrace_regs_caller)
+STACK_FRAME_NON_STANDARD_FP(ftrace_regs_caller)
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+SYM_FUNC_START(ftrace_stub_direct_tramp)
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(ftrace_stub_direct_tramp)
+#endif
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/*
+ * A function whose return is traced returns to here, its return address gone
+ * from the stack. Only the return value is live, and the frame pointer, which
+ * the core compares.
+ */
+SYM_CODE_START(return_to_handler)
+	UNWIND_HINT_UNDEFINED
+	ANNOTATE_NOENDBR
+
+	leaq	-REGS_SIZE(%rsp), %rsp
+	movq	%rax, RAX(%rsp)
+	movq	%rdx, RDX(%rsp)
+	movq	%rbp, RBP(%rsp)
+	movq	%rsp, %rdi
+	call	ftrace_return_to_handler
+	movq	%rax, %rdi
+	movq	RDX(%rsp), %rdx
+	movq	RAX(%rsp), %rax
+	leaq	REGS_SIZE(%rsp), %rsp
+
+	/*
+	 * Not an indirect jump: the target has no ENDBR, and only a call paired
+	 * with the return leaves the return stack buffer as it should be.
+	 */
+	ANNOTATE_INTRA_FUNCTION_CALL
+	call	.Lto_caller
+	int3
+.Lto_caller:
+	movq	%rdi, (%rsp)
+	ALTERNATIVE __stringify(RET), \
+		    __stringify(ANNOTATE_UNRET_SAFE; ret; int3), \
+		    X86_FEATURE_CALL_DEPTH
+SYM_CODE_END(return_to_handler)
+#endif

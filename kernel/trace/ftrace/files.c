@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Control files of the top directory that list call sites, and the boot
+ * parameters that set filters.
+ */
+#include <linux/fs.h>
+#include <linux/seq_file.h>
+#include <linux/security.h>
+
+#include <asm/setup.h>
+
+#include "ftrace_internal.h"
+#include "graph_files.h"
+#include "listing.h"
+#include "profile.h"
+
+static void *list_start(struct seq_file *m, loff_t *pos)
+{
+	struct ftrace_listing *l = m->private;
+
+	mutex_lock(&ftrace_lock);
+	if (unlikely(ftrace_disabled))
+		return NULL;
+	return ftrace_listing_seek(l, *pos) ? l : NULL;
+}
+
+static void *list_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return ftrace_listing_next(v) ? v : NULL;
+}
+
+static void list_stop(struct seq_file *m, void *v)
+{
+	ftrace_listing_pause(m->private);
+	mutex_unlock(&ftrace_lock);
+}
+
+static int list_show(struct seq_file *m, void *v)
+{
+	ftrace_listing_show(v, m);
+	return 0;
+}
+
+static const struct seq_operations list_seq_ops = {
+	.start	= list_start,
+	.next	= list_next,
+	.stop	= list_stop,
+	.show	= list_show,
+};
+
+static int list_open(struct inode *inode, struct file *file)
+{
+	struct ftrace_listing *l;
+	int ret;
+
+	ret = security_locked_down(LOCKDOWN_TRACEFS);
+	if (ret)
+		return ret;
+	if (unlikely(ftrace_disabled))
+		return -ENODEV;
+	l = __seq_open_private(file, &list_seq_ops, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->flags = (unsigned long)inode->i_private;
+	return 0;
+}
+
+static int list_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+
+	ftrace_listing_end(m->private);
+	return seq_release_private(inode, file);
+}
+
+static const struct file_operations list_fops = {
+	.open		= list_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= list_release,
+};
+
+static const struct {
+	const char	*name;
+	unsigned long	flags;
+} lists[] = {
+	{ "available_filter_functions", 0 },
+	{ "available_filter_functions_addrs", FTRACE_ITER_ADDRS },
+	{ "enabled_functions", FTRACE_ITER_ENABLED },
+	{ "touched_functions", FTRACE_ITER_TOUCHED },
+};
+
+/**
+ * ftrace_init_tracefs_toplevel - make the files that are there only once
+ * @tr: the top trace array
+ * @d_tracer: its directory
+ */
+void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *d_tracer)
+{
+	for (int i = 0; i < ARRAY_SIZE(lists); i++)
+		trace_create_file(lists[i].name, TRACE_MODE_READ, d_tracer,
+				  (void *)lists[i].flags, &list_fops);
+	ftrace_create_filter_files(tr, d_tracer);
+	ftrace_graph_tracefs(d_tracer);
+	ftrace_profile_tracefs(d_tracer);
+}
+
+static char filter_param[COMMAND_LINE_SIZE] __initdata;
+static char notrace_param[COMMAND_LINE_SIZE] __initdata;
+
+/* Tells trace.c not to run self-tests, which would not see what they expect. */
+bool ftrace_filter_param __initdata;
+
+static int __init set_filter_param(char *str)
+{
+	ftrace_filter_param = true;
+	strscpy(filter_param, str);
+	return 1;
+}
+__setup("ftrace_filter=", set_filter_param);
+
+static int __init set_notrace_param(char *str)
+{
+	ftrace_filter_param = true;
+	strscpy(notrace_param, str);
+	return 1;
+}
+__setup("ftrace_notrace=", set_notrace_param);
+
+/**
+ * ftrace_early_filters - apply the boot parameters that set filters
+ */
+void __init ftrace_early_filters(void)
+{
+	if (filter_param[0])
+		ftrace_set_early_filter(&global_ops, filter_param, 1);
+	if (notrace_param[0])
+		ftrace_set_early_filter(&global_ops, notrace_param, 0);
+	ftrace_graph_early_filters();
+}

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Filters: which functions an ops is for, by name, glob, number or address.
+ *
+ * A glob is matched in one walk along sites and symbols. A plain name is looked
+ * up the other way round, from the sorted names of kallsyms to the site.
+ */
+#include <linux/glob.h>
+#include <linux/kallsyms.h>
+#include <linux/slab.h>
+
+#include "ftrace_internal.h"
+#include "names.h"
+#include "plan.h"
+#include "table.h"
+
+/**
+ * ftrace_glob_match - does a name match?
+ * @g: the glob, as filter_parse_regex() took it apart
+ * @name: the name
+ *
+ * Return: true if so.
+ */
+bool ftrace_glob_match(const struct ftrace_glob *g, const char *name)
+{
+	size_t len;
+
+	switch (g->type) {
+	case MATCH_FULL:
+		return !strcmp(name, g->search);
+	case MATCH_FRONT_ONLY:
+		return !strncmp(name, g->search, g->len);
+	case MATCH_MIDDLE_ONLY:
+		return strstr(name, g->search);
+	case MATCH_END_ONLY:
+		len = strlen(name);
+		return len >= g->len && !memcmp(name + len - g->len, g->search, g->len);
+	case MATCH_GLOB:
+		return glob_match(g->search, name);
+	default:
+		return false;
+	}
+}
+
+static struct ftrace_glob glob_parse(char *text, bool *not)
+{
+	struct ftrace_glob g;
+	int inverted = 0;
+
+	g.type = filter_parse_regex(text, strlen(text), &g.search, &inverted);
+	g.len = strlen(g.search);
+	if (not)
+		*not = inverted;
+	return g;
+}
+
+/* What is being matched, and what becomes of the sites that do. */
+struct match {
+	struct ftrace_hash	*hash;
+	bool			del;	/* take out of @hash what matches */
+	bool			exact;
+	int			found;
+};
+
+static int match_site(struct match *m, struct ftrace_table *t, struct dyn_ftrace *site)
+{
+	unsigned long ip = site_ip(t, site);
+	struct ftrace_func_entry *entry;
+	int ret = 0;
+
+	if (m->del) {
+		entry = ftrace_lookup_ip(m->hash, ip);
+		if (!entry)
+			return 0;
+		ftrace_hash_del(m->hash, entry);
+	} else if (m->exact) {
+		ret = ftrace_hash_add_exact(m->hash, ip);
+	} else {
+		if (site->state & SITE_FAILED)
+			return 0;
+		ret = ftrace_hash_add(m->hash, ip);
+	}
+	m->found += !ret;
+	return ret;
+}
+
+/* Does a glob match whatever the name is? */
+static bool glob_any(const struct ftrace_glob *g)
+{
+	return !g->len && g->type != MATCH_FULL && g->type != MATCH_GLOB;
+}
+
+static bool match_names(const struct ftrace_glob *g, const struct ftrace_names *names)
+{
+	char name[KSYM_NAME_LEN];
+
+	if (g->type == MATCH_FRONT_ONLY)
+		return ftrace_names_prefix(names, g->search, g->len);
+	ftrace_names_get(names, name);
+	return ftrace_glob_match(g, name);
+}
+
+static int match_table(struct match *m, struct ftrace_table *t,
+		       const struct ftrace_glob *g)
+{
+	bool any = glob_any(g);
+	struct ftrace_names names;
+	int ret;
+
+	ret = ftrace_names_start(&names, t);
+	if (ret)
+		return ret;
+	for (unsigned int i = 0; i < t->nr && !ret; i++) {
+		struct dyn_ftrace *site = &t->sites[i];
+
+		if (any || (ftrace_names_find(&names, site_ip(t, site)) &&
+			    match_names(g, &names)))
+			ret = match_site(m, t, site);
+	}
+	ftrace_names_end(&names);
+	return ret;
+}
+
+static int match_symbol(void *data, unsigned long addr)
+{
+	struct ftrace_table *t = ftrace_table_of(addr);
+	struct dyn_ftrace *site;
+
+	if (!t)
+		return 0;
+	site = ftrace_find_site_in(t, addr, addr + FTRACE_MCOUNT_MAX_OFFSET);
+	return site ? match_site(data, t, site) : 0;
+}
+
+/* By number, as in available_filter_functions from 1, or by address. */
+static int match_number(struct match *m, const char *number)
+{
+	struct ftrace_table *t;
+	struct dyn_ftrace *site;
+	unsigned long n;
+	unsigned int i;
+
+	if (kstrtoul(number, 0, &n) || !n)
+		return 0;
+
+	site = ftrace_find_site(n, &t);
+	if (!site)
+		site = ftrace_find_site(ftrace_location(n), &t);
+	if (site)
+		return match_site(m, t, site);
+
+	n--;
+	for_each_ftrace_table(t, i) {
+		if (!t->live)
+			continue;
+		if (n < t->nr)
+			return match_site(m, t, &t->sites[n]);
+		n -= t->nr;
+	}
+	return 0;
+}
+
+/* Is a table one of the modules that `:mod:' names? Empty: any module. */
+static bool mod_matches(const struct ftrace_table *t, const struct ftrace_glob *mod,
+			bool not)
+{
+	bool match = t->mod && (!mod->len || ftrace_glob_match(mod, t->mod->name));
+
+	return match != not;
+}
+
+static int match(struct match *m, struct ftrace_glob *func, const char *mod)
+{
+	struct ftrace_glob mod_glob = { };
+	struct ftrace_table *t;
+	bool mod_not = false;
+	char *copy = NULL;
+	unsigned int i;
+	int ret = 0;
+
+	if (mod) {
+		copy = kstrdup(mod, GFP_KERNEL);
+		if (!copy)
+			return -ENOMEM;
+		mod_glob = glob_parse(copy, &mod_not);
+		if (mod_glob.type == MATCH_INDEX)
+			mod_glob.type = MATCH_FULL;
+		/* A name left out is all names. */
+		if (!func->len && func->type == MATCH_FULL)
+			func->type = MATCH_FRONT_ONLY;
+	}
+	m->exact = func->type == MATCH_FULL || func->type == MATCH_INDEX;
+
+	if (func->type == MATCH_INDEX) {
+		ret = match_number(m, func->search);
+	} else if (func->len || func->type != MATCH_FULL) {
+		bool by_name = func->type == MATCH_FULL;
+
+		/* The kernel's own functions are in all modules but those. */
+		if (by_name && (!mod || mod_not))
+			ret = kallsyms_on_each_match_symbol(match_symbol, func->search, m);
+		for_each_ftrace_table(t, i) {
+			if (ret)
+				break;
+			if (by_name && !t->mod)
+				continue;
+			if (!mod || mod_matches(t, &mod_glob, mod_not))
+				ret = match_table(m, t, func);
+		}
+	}
+	kfree(copy);
+	return ret ?: m->found;
+}
+
+/**
+ * ftrace_hash_match - put all functions that a glob matches into a set
+ * @hash: the set
+ * @glob: name, glob, number or address; without a leading `!'
+ * @mod: name or glob of the modules to look into, `!' before it for all but
+ *	those, empty for all modules; NULL for the kernel and all modules
+ *
+ * Return: how many were found, those that were in the set before included;
+ * -ENOMEM, with some of them put in.
+ * Context: may sleep; takes ftrace_lock.
+ */
+int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod)
+{
+	struct match m = { .hash = hash };
+	struct ftrace_glob func = glob_parse(glob, NULL);
+
+	guard(mutex)(&ftrace_lock);
+	return match(&m, &func, mod);
+}
+
+/**
+ * ftrace_hash_unmatch - take all functions that a glob matches out of a set
+ * @hash: the set, not in use
+ * @glob: as for ftrace_hash_match()
+ * @mod: likewise
+ *
+ * Return: how many were taken out; -ENOMEM.
+ * Context: may sleep; takes ftrace_lock.
+ */
+int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod)
+{
+	struct match m = { .hash = hash, .del = true };
+	struct ftrace_glob func = glob_parse(glob, NULL);
+
+	guard(mutex)(&ftrace_lock);
+	return match(&m, &func, mod);
+}
+
+/* Is @ops, or an ops that runs under it, filtered by @hash? */
+static bool ops_uses(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)
+{
+	struct ftrace_ops *sub;
+
+	if (list_empty(&ops->subop_list))
+		return ops->func_hash == hash;
+	list_for_each_entry(sub, &ops->subop_list, list)
+		if (sub->func_hash == hash)
+			return true;
+	return false;
+}
+
+/**
+ * ftrace_ops_update_hash - give an ops another filter
+ * @ops: the ops, registered or not; others may share its filter
+ * @orig: &ops->func_hash->filter_hash or &ops->func_hash->notrace_hash
+ * @new: what is to take its place; remains the caller's
+ * @enable: true: the functions wanted; false: those not wanted
+ *
+ * Return: 0, or an error with nothing changed, see ftrace_plan_run().
+ * Context: ftrace_lock held; may sleep.
+ */
+int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
+			   struct ftrace_hash *new, bool enable)
+{
+	struct ftrace_hash *old = rcu_dereference_protected(*orig, true);
+	struct ftrace_scope scope = { .hash = { old, new } };
+	struct ftrace_change *changes;
+	struct ftrace_hash *copy = NULL;
+	struct ftrace_ops *op;
+	unsigned int nr = 0;
+	int ret = 0;
+
+	if (!ftrace_hash_empty(new)) {
+		copy = ftrace_hash_dup(new->count ? ilog2(new->count) : 0, new);
+		if (!copy)
+			return -ENOMEM;
+	}
+
+	for_each_ftrace_ops(op)
+		nr += ops_uses(op, ops->func_hash);
+	changes = kcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
+	if (!changes) {
+		ftrace_hash_free(copy);
+		return -ENOMEM;
+	}
+
+	rcu_assign_pointer(*orig, copy);
+	if (nr) {
+		nr = 0;
+		for_each_ftrace_ops(op)
+			if (ops_uses(op, ops->func_hash))
+				changes[nr++] = (struct ftrace_change){
+					op, ftrace_ops_active(op) };
+
+		/* No functions named to want: all of them are. */
+		scope.all = enable && (ftrace_hash_empty(old) || ftrace_hash_empty(copy));
+		ret = ftrace_plan_run(changes, nr, &scope);
+	}
+	if (ret) {
+		rcu_assign_pointer(*orig, old);
+		swap(old, copy);
+	}
+	ftrace_hash_free_rcu(old);
+	kfree(changes);
+	return ret;
+}
+
+static struct ftrace_hash __rcu **hash_of(struct ftrace_ops *ops, bool enable)
+{
+	return enable ? &ops->func_hash->filter_hash : &ops->func_hash->notrace_hash;
+}
+
+/* A copy of the filter to work on: empty if @reset. */
+static struct ftrace_hash *hash_begin(struct ftrace_ops *ops, bool enable, bool reset,
+				      unsigned int size_bits)
+{
+	struct ftrace_hash *old = rcu_dereference_protected(*hash_of(ops, enable), true);
+
+	/* A module that goes takes its sites out of it. */
+	guard(mutex)(&ftrace_lock);
+	return ftrace_hash_dup(size_bits, reset ? NULL : old);
+}
+
+static int hash_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool enable)
+{
+	guard(mutex)(&ftrace_lock);
+	return ftrace_ops_update_hash(ops, hash_of(ops, enable), hash, enable);
+}
+
+static int set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool reset,
+		     bool enable)
+{
+	struct ftrace_hash *hash;
+	char *copy = NULL;
+	int ret = 0;
+
+	if (unlikely(ftrace_disabled))
+		return -ENODEV;
+	if (buf && len <= 0)
+		return -EINVAL;
+
+	ftrace_ops_init(ops);
+	guard(mutex)(&ops->func_hash->regex_lock);
+
+	hash = hash_begin(ops, enable, reset, FTRACE_HASH_BITS);
+	if (buf)
+		copy = kmemdup_nul(buf, len, GFP_KERNEL);
+	if (!hash || (buf && !copy)) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	if (copy && copy[0] == '!')
+		ret = ftrace_hash_unmatch(hash, copy + 1, NULL);
+	else if (copy)
+		ret = ftrace_hash_match(hash, copy, NULL);
+	if (copy && !ret)
+		ret = -EINVAL;
+	if (ret >= 0)
+		ret = hash_commit(ops, hash, enable);
+out:
+	kfree(copy);
+	ftrace_hash_free(hash);
+	return ret;
+}
+
+/**
+ * ftrace_set_filter - set the functions that an ops is for
+ * @ops: the ops
+ * @buf: a name or glob, NULL for none
+ * @len: its length
+ * @reset: drop what was set before; with @buf NULL, the ops is for all functions
+ *
+ * Return: 0, or an error with nothing changed: -EINVAL if no function matches;
+ * -ENODEV after ftrace_kill(); -ENOMEM; or that of ftrace_plan_run().
+ * Context: may sleep.
+ */
+int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
+{
+	return set_regex(ops, buf, len, reset, true);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_filter);
+
+/**
+ * ftrace_set_notrace - set the functions that an ops is not for
+ * @ops: the ops
+ * @buf: a name or glob, NULL for none
+ * @len: its length
+ * @reset: drop what was set before
+ *
+ * Return: as ftrace_set_filter().
+ * Context: may sleep.
+ */
+int ftrace_set_notrace(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
+{
+	return set_regex(ops, buf, len, reset, false);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_notrace);
+
+/**
+ * ftrace_set_global_filter - set_ftrace_filter of the top instance
+ * @buf: as for ftrace_set_filter()
+ * @len: likewise
+ * @reset: likewise
+ */
+void ftrace_set_global_filter(unsigned char *buf, int len, int reset)
+{
+	set_regex(&global_ops, buf, len, reset, true);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_global_filter);
+
+/**
+ * ftrace_set_global_notrace - set_ftrace_notrace of the top instance
+ * @buf: as for ftrace_set_notrace()
+ * @len: likewise
+ * @reset: likewise
+ */
+void ftrace_set_global_notrace(unsigned char *buf, int len, int reset)
+{
+	set_regex(&global_ops, buf, len, reset, false);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
+
+static int set_ip(struct ftrace_hash *hash, unsigned long ip, bool remove)
+{
+	struct ftrace_func_entry *entry;
+
+	ip = ftrace_location(ip);
+	if (!ip)
+		return -EINVAL;
+	if (!remove)
+		return ftrace_hash_add_exact(hash, ip);
+	entry = ftrace_lookup_ip(hash, ip);
+	if (!entry)
+		return -ENOENT;
+	ftrace_hash_del(hash, entry);
+	return 0;
+}
+
+/**
+ * ftrace_set_filter_ips - set the functions that an ops is for, by address
+ * @ops: the ops
+ * @ips: addresses of functions or of their call sites
+ * @cnt: how many
+ * @remove: take them out of the filter, do not put them in
+ * @reset: drop what was set before
+ *
+ * Return: 0, or an error with nothing changed: -EINVAL if one is not a traced
+ * function; -ENOENT if one is to be taken out that is not in; -ENODEV after
+ * ftrace_kill(); -ENOMEM; or that of ftrace_plan_run().
+ * Context: may sleep.
+ */
+int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
+			  unsigned int cnt, int remove, int reset)
+{
+	struct ftrace_hash *hash;
+	int ret = 0;
+
+	if (unlikely(ftrace_disabled))
+		return -ENODEV;
+
+	ftrace_ops_init(ops);
+	guard(mutex)(&ops->func_hash->regex_lock);
+
+	hash = hash_begin(ops, true, reset, cnt ? ilog2(cnt) : 0);
+	if (!hash)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < cnt && !ret; i++)
+		ret = set_ip(hash, ips[i], remove);
+	if (!ret)
+		ret = hash_commit(ops, hash, true);
+	ftrace_hash_free(hash);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ftrace_set_filter_ips);
+
+/**
+ * ftrace_set_filter_ip - set a function that an ops is for, by address
+ * @ops: the ops
+ * @ip: address of the function or of its call site
+ * @remove: take it out of the filter
+ * @reset: drop what was set before
+ *
+ * Return: as ftrace_set_filter_ips().
+ * Context: may sleep.
+ */
+int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove,
+			 int reset)
+{
+	return ftrace_set_filter_ips(ops, &ip, 1, remove, reset);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_filter_ip);
+
+/**
+ * ftrace_free_filter - free the filter of an ops that is not registered
+ * @ops: the ops
+ *
+ * Context: may sleep.
+ */
+void ftrace_free_filter(struct ftrace_ops *ops)
+{
+	struct ftrace_ops_hash *hash;
+
+	ftrace_ops_init(ops);
+	if (WARN_ON(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return;
+
+	/* Not the filter of others, if it uses that. */
+	hash = &ops->local_hash;
+	guard(mutex)(&hash->regex_lock);
+	ftrace_hash_free_rcu(rcu_replace_pointer(hash->filter_hash, NULL, true));
+	ftrace_hash_free_rcu(rcu_replace_pointer(hash->notrace_hash, NULL, true));
+}
+EXPORT_SYMBOL_GPL(ftrace_free_filter);
+
+/**
+ * ftrace_ops_set_global_filter - have an ops obey set_ftrace_filter and
+ *	set_ftrace_notrace of the top instance
+ * @ops: the ops, not used before
+ */
+void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
+{
+	if (ops->flags & FTRACE_OPS_FL_INITIALIZED)
+		return;
+	ftrace_ops_init(ops);
+	ops->func_hash = &global_ops.local_hash;
+}
+EXPORT_SYMBOL_GPL(ftrace_ops_set_global_filter);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the core, and fgraph.c, know of each other.
+ *
+ * Locks, in the order in which they are taken:
+ *
+ *	trace_types_lock, direct_mutex, ftrace_ops_hash.regex_lock,
+ *	ftrace_lock, cpu hotplug lock, text_mutex
+ *
+ * ftrace_lock guards the tables, the classes, the list of ops and what is in
+ * them, and every change of a call site.
+ */
+#ifndef _FTRACE_INTERNAL_H
+#define _FTRACE_INTERNAL_H
+
+#include <linux/ftrace.h>
+#include <linux/mutex.h>
+#include <linux/trace_seq.h>
+
+#include "../trace.h"
+
+struct ftrace_tramp;
+
+extern struct mutex ftrace_lock;
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+
+extern struct mutex direct_mutex;
+extern int ftrace_disabled;
+extern struct list_head ftrace_ops_registered;
+extern struct ftrace_ops global_ops;
+
+/* Registered ops, youngest first; ftrace_lock held. */
+#define for_each_ftrace_ops(ops)	\
+	list_for_each_entry(ops, &ftrace_ops_registered, list)
+
+/* ops.c */
+void ftrace_ops_init(struct ftrace_ops *ops);
+bool ftrace_ops_active(const struct ftrace_ops *ops);
+ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops);
+int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
+int ftrace_startup(struct ftrace_ops *ops);
+int ftrace_shutdown(struct ftrace_ops *ops);
+int ftrace_set_enabled(bool on);
+void ftrace_wait_callbacks(void);
+
+/* hash.c */
+struct ftrace_hash *ftrace_hash_alloc(unsigned int size_bits);
+struct ftrace_hash *ftrace_hash_dup(unsigned int size_bits, struct ftrace_hash *src);
+void ftrace_hash_free(struct ftrace_hash *hash);
+void ftrace_hash_free_rcu(struct ftrace_hash *hash);
+int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip);
+int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip);
+void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry);
+bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip);
+bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
+bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);
+
+#define FTRACE_HASH_BITS	10
+
+/* One pass over all entries of a hash that may free the one at hand. */
+#define for_each_ftrace_entry(_hash, _entry, _tmp, _i)				\
+	for ((_i) = 0; (_i) < 1 << (_hash)->size_bits; (_i)++)			\
+		hlist_for_each_entry_safe(_entry, _tmp, &(_hash)->buckets[_i], hlist)
+
+/* filter.c */
+struct ftrace_glob {
+	char		*search;
+	unsigned int	len;
+	int		type;	/* as filter_parse_regex() says */
+};
+
+bool ftrace_glob_match(const struct ftrace_glob *g, const char *name);
+int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod);
+int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod);
+int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
+			   struct ftrace_hash *new, bool enable);
+
+/* modules.c */
+struct ftrace_table;
+
+unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
+				unsigned long start, unsigned long end);
+
+/* mod_wait.c */
+int ftrace_mod_wait_add(struct trace_array *tr, const char *func,
+			const char *module, bool enable);
+int ftrace_mod_wait_del(struct trace_array *tr, const char *func,
+			const char *module, bool enable);
+void ftrace_mod_wait_swap(struct list_head *waits, struct list_head *other);
+void ftrace_mod_wait_free(struct list_head *waits);
+void ftrace_mod_wait_clear(struct trace_array *tr, bool enable);
+void ftrace_mod_wait_apply(struct module *mod);
+void ftrace_forget_sites(unsigned long start, unsigned long end);
+
+/* kallsyms.c */
+void ftrace_save_init_names(struct ftrace_table *t);
+void ftrace_drop_init_names(struct module *mod);
+void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone);
+
+/* files.c */
+void __init ftrace_early_filters(void);
+
+/* direct.c */
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+int ftrace_ipmodify_begin(struct ftrace_ops *ops);
+void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered);
+void ftrace_ipmodify_gone(struct ftrace_ops *ops);
+#else
+static inline int ftrace_ipmodify_begin(struct ftrace_ops *ops) { return 0; }
+static inline void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered) { }
+static inline void ftrace_ipmodify_gone(struct ftrace_ops *ops) { }
+#endif
+
+static inline unsigned long ftrace_direct_of(const struct ftrace_ops *ops)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
+		return ops->direct_call;
+#endif
+	return 0;
+}
+
+/* subops.c */
+int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command);
+int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command);
+int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs);
+
+#endif /* CONFIG_DYNAMIC_FTRACE */
+
+/* What fgraph.c tells ftrace_startup_subops(); of no use to this core. */
+enum {
+	FTRACE_START_FUNC_RET = 1,
+	FTRACE_STOP_FUNC_RET,
+};
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+extern int ftrace_graph_active;
+void fgraph_update_pid_func(void);
+#else
+#define ftrace_graph_active 0
+static inline void fgraph_update_pid_func(void) { }
+#endif
+
+#endif

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of the core: tables, names, globs, sets, classes, plans.
+ *
+ * The functions traced are those of ftrace_kunit_funcs.c. A test looks at the
+ * classes of their sites, at the bytes of the sites, and at which callbacks run.
+ */
+#include <kunit/test.h>
+#include <linux/ftrace_arch.h>
+#include <linux/kallsyms.h>
+#include <linux/memory.h>
+
+#include <asm/sections.h>
+#include <asm/text-patching.h>
+
+#include "class.h"
+#include "ftrace_internal.h"
+#include "ftrace_kunit.h"
+#include "names.h"
+#include "plan.h"
+#include "table.h"
+
+typedef int (*test_func_t)(int arg);
+
+static test_func_t const funcs[] = {
+	ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
+};
+
+/* Who was called, in order: the first letter of the ops' name. */
+static char called[16];
+static unsigned int nr_called;
+static unsigned long last_ip, last_parent;
+
+static void note(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		 struct ftrace_regs *fregs)
+{
+	if (nr_called < sizeof(called) - 1)
+		called[nr_called++] = (char)(unsigned long)ops->private;
+	last_ip = ip;
+	last_parent = parent_ip;
+}
+
+static void note_other(unsigned long ip, unsigned long parent_ip,
+		       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (nr_called < sizeof(called) - 1)
+		called[nr_called++] = 'x';
+}
+
+static struct ftrace_ops ops_a = { .func = note, .private = (void *)'a' };
+static struct ftrace_ops ops_b = { .func = note, .private = (void *)'b' };
+static struct ftrace_ops ops_c = { .func = note, .private = (void *)'c' };
+
+static const char *calls_of(test_func_t func)
+{
+	memset(called, 0, sizeof(called));
+	nr_called = 0;
+	func(1);
+	return called;
+}
+
+static struct dyn_ftrace *site_of(test_func_t func, struct ftrace_table **t)
+{
+	return ftrace_find_site(ftrace_location((unsigned long)func), t);
+}
+
+static struct ftrace_class *class_of(test_func_t func)
+{
+	struct ftrace_table *t;
+
+	return ftrace_class_nth(site_class(site_of(func, &t)));
+}
+
+static bool calls(test_func_t func, unsigned long target)
+{
+	guard(mutex)(&text_mutex);
+	return arch_ftrace_site_calls(ftrace_location((unsigned long)func), target);
+}
+
+static int filter(struct ftrace_ops *ops, test_func_t func, bool reset)
+{
+	return ftrace_set_filter_ip(ops, (unsigned long)func, 0, reset);
+}
+
+static unsigned int nr_classes(void)
+{
+	unsigned int nr = 0;
+
+	guard(mutex)(&ftrace_lock);
+	for (unsigned int id = 1; id < ftrace_nr_classes(); id++)
+		nr += !!ftrace_class_nth(id);
+	return nr;
+}
+
+static void tables_are_sorted(struct kunit *test)
+{
+	struct ftrace_table *t;
+	unsigned long last = 0;
+	unsigned int i, nr = 0;
+
+	guard(mutex)(&ftrace_lock);
+	for_each_ftrace_table(t, i) {
+		KUNIT_EXPECT_GE(test, t->start, last);
+		for (unsigned int n = 0; n < t->nr; n++) {
+			unsigned long ip = site_ip(t, &t->sites[n]);
+
+			if (ip <= last || ip < t->start || ip + MCOUNT_INSN_SIZE > t->end)
+				KUNIT_FAIL(test, "site %u of table %u: %lx", n, i, ip);
+			last = ip;
+			nr++;
+		}
+		last = t->end;
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_update_tot_cnt, nr);
+	KUNIT_EXPECT_EQ(test, sizeof(struct dyn_ftrace), 8);
+}
+
+static void sites_are_found(struct kunit *test)
+{
+	unsigned long ip = ftrace_location((unsigned long)ftrace_kunit_func1);
+	struct ftrace_table *t, *other;
+	unsigned int i;
+
+	KUNIT_ASSERT_NE(test, ip, 0);
+	KUNIT_EXPECT_EQ(test, ftrace_location(ip), ip);
+	KUNIT_EXPECT_EQ(test, ftrace_location(ip + MCOUNT_INSN_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_location(0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_location(ULONG_MAX), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_location((unsigned long)test), 0);
+
+	/* A range touches a site with its first or last byte. */
+	KUNIT_EXPECT_EQ(test, ftrace_location_range(ip - 8, ip), ip);
+	KUNIT_EXPECT_EQ(test, ftrace_location_range(ip + 4, ip + 4), ip);
+	KUNIT_EXPECT_NE(test, ftrace_location_range(ip - 8, ip - 1), ip);
+	KUNIT_EXPECT_NE(test, ftrace_location_range(ip + 5, ip + 5), ip);
+	KUNIT_EXPECT_TRUE(test, ftrace_text_reserved((void *)ip + 2, (void *)ip + 2));
+
+	guard(mutex)(&ftrace_lock);
+	for_each_ftrace_table(t, i) {
+		for (unsigned int n = 0; n < t->nr; n++) {
+			struct dyn_ftrace *site = &t->sites[n];
+
+			if (ftrace_find_site(site_ip(t, site), &other) != site || other != t) {
+				KUNIT_FAIL(test, "site %u of table %u", n, i);
+				return;
+			}
+		}
+	}
+}
+
+/* The walk gives each site the name that kallsyms_lookup() does. */
+static void names_are_those_of_kallsyms(struct kunit *test)
+{
+	char name[KSYM_NAME_LEN], *sym, *modname;
+	unsigned long size, offset;
+	struct ftrace_names names;
+	struct ftrace_table *t;
+
+	sym = kunit_kzalloc(test, KSYM_NAME_LEN, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sym);
+
+	guard(mutex)(&ftrace_lock);
+	t = ftrace_table_nth(0);
+	KUNIT_ASSERT_EQ(test, ftrace_names_start(&names, t), 0);
+	for (unsigned int n = 0; n < t->nr; n++) {
+		unsigned long ip = site_ip(t, &t->sites[n]);
+		const char *expected;
+
+		if (!ftrace_names_find(&names, ip)) {
+			KUNIT_FAIL(test, "no name for %lx", ip);
+			break;
+		}
+		if (n % 16)	/* kallsyms_lookup() is slow */
+			continue;
+		ftrace_names_get(&names, name);
+		expected = kallsyms_lookup(ip, &size, &offset, &modname, sym);
+		if (strcmp(name, expected ?: "") ||
+		    !ftrace_names_prefix(&names, name, strlen(name)) ||
+		    !ftrace_names_prefix(&names, name, 1) ||
+		    ftrace_names_prefix(&names, "=", 1)) {
+			KUNIT_FAIL(test, "%s is called %s", expected, name);
+			break;
+		}
+		strcat(name, "=");
+		KUNIT_EXPECT_FALSE(test, ftrace_names_prefix(&names, name, strlen(name)));
+	}
+	ftrace_names_end(&names);
+}
+
+static bool glob(const char *pattern, const char *name)
+{
+	char buf[32], *search;
+	struct ftrace_glob g;
+	int not;
+
+	strscpy(buf, pattern);
+	g.type = filter_parse_regex(buf, strlen(buf), &search, &not);
+	g.search = search;
+	g.len = strlen(search);
+	return ftrace_glob_match(&g, name);
+}
+
+static void globs_match(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, glob("vfs_read", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, glob("vfs_read", "vfs_readv"));
+	KUNIT_EXPECT_TRUE(test, glob("vfs_*", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, glob("vfs_*", "do_vfs_read"));
+	KUNIT_EXPECT_TRUE(test, glob("*read", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, glob("*read", "vfs_readv"));
+	KUNIT_EXPECT_FALSE(test, glob("*read", "ead"));
+	KUNIT_EXPECT_TRUE(test, glob("*fs_r*", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, glob("*fs_w*", "vfs_read"));
+	KUNIT_EXPECT_TRUE(test, glob("v*d", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, glob("v*d", "vfs_readv"));
+	KUNIT_EXPECT_TRUE(test, glob("vfs_?ead", "vfs_read"));
+	KUNIT_EXPECT_TRUE(test, glob("vfs_[rw]*", "vfs_write"));
+	KUNIT_EXPECT_FALSE(test, glob("vfs_[!rw]*", "vfs_write"));
+	KUNIT_EXPECT_TRUE(test, glob("*", "vfs_read"));
+}
+
+static void sets_hold_sites(struct kunit *test)
+{
+	struct ftrace_hash *set = ftrace_hash_alloc(2), *copy;
+	struct ftrace_ops_hash both = { };
+	char all[] = "ftrace_kunit_func*", one[] = "ftrace_kunit_func2", none[] = "no_such*";
+
+	KUNIT_ASSERT_NOT_NULL(test, set);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_match(set, none, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_match(set, all, NULL), 4);
+	KUNIT_EXPECT_EQ(test, set->count, 4);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_unmatch(set, one, NULL), 1);
+	KUNIT_EXPECT_EQ(test, set->count, 3);
+	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(set,
+		ftrace_location((unsigned long)ftrace_kunit_func2)));
+
+	copy = ftrace_hash_dup(0, set);
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	KUNIT_EXPECT_EQ(test, copy->count, 3);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_add(copy, 42), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_add(copy, 42), 0);
+	KUNIT_EXPECT_EQ(test, copy->count, 4);
+	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(set, 42));
+
+	/* Empty is all; what is not wanted is not wanted. */
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_wants(&both, 42));
+	RCU_INIT_POINTER(both.filter_hash, set);
+	KUNIT_EXPECT_FALSE(test, ftrace_hash_wants(&both, 42));
+	RCU_INIT_POINTER(both.filter_hash, copy);
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_wants(&both, 42));
+	RCU_INIT_POINTER(both.notrace_hash, copy);
+	KUNIT_EXPECT_FALSE(test, ftrace_hash_wants(&both, 42));
+
+	ftrace_hash_free(set);
+	ftrace_hash_free(copy);
+}
+
+static void one_ops_is_called(struct kunit *test)
+{
+	unsigned long ip = ftrace_location((unsigned long)ftrace_kunit_func1);
+
+	KUNIT_ASSERT_EQ(test, filter(&ops_a, ftrace_kunit_func1, true), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, 0));
+
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_EQ(test, last_ip, ip);
+	KUNIT_EXPECT_EQ(test, ftrace_location(last_parent), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "");
+	KUNIT_EXPECT_EQ(test, class_of(ftrace_kunit_func1)->nr, 1);
+	KUNIT_EXPECT_EQ(test, class_of(ftrace_kunit_func1)->users, 1);
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, ops_a.trampoline));
+	KUNIT_EXPECT_TRUE(test, is_ftrace_trampoline(ops_a.trampoline));
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EBUSY);
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, 0));
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), -EBUSY);
+	ftrace_free_filter(&ops_a);
+}
+
+/* Whatever the order in which they come and go, a set is one class. */
+static void sets_of_ops_are_classes(struct kunit *test)
+{
+	unsigned int before = nr_classes();
+	struct ftrace_class *abc;
+
+	for (int i = 0; i < ARRAY_SIZE(funcs); i++) {
+		KUNIT_ASSERT_EQ(test, filter(&ops_a, funcs[i], !i), 0);
+		KUNIT_ASSERT_EQ(test, filter(&ops_b, funcs[i], !i), 0);
+	}
+	KUNIT_ASSERT_EQ(test, filter(&ops_c, ftrace_kunit_func2, true), 0);
+
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_EQ(test, nr_classes(), before + 1);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_c), 0);
+	KUNIT_EXPECT_EQ(test, nr_classes(), before + 2);
+
+	abc = class_of(ftrace_kunit_func2);
+	KUNIT_EXPECT_EQ(test, abc->nr, 3);
+	KUNIT_EXPECT_EQ(test, abc->users, 1);
+	KUNIT_EXPECT_PTR_EQ(test, class_of(ftrace_kunit_func1), class_of(ftrace_kunit_func3));
+	KUNIT_EXPECT_EQ(test, class_of(ftrace_kunit_func1)->users, 2);
+
+	/* The youngest first. */
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "ba");
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "cba");
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "ca");
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func3), "a");
+
+	/* A filter that changes moves the sites that it names and no others. */
+	KUNIT_EXPECT_EQ(test, filter(&ops_c, ftrace_kunit_func3, true), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "a");
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func3), "ca");
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops_a, "ftrace_kunit_func3", 18, 0), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func3), "c");
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_c), 0);
+	KUNIT_EXPECT_EQ(test, nr_classes(), before);
+	for (int i = 0; i < ARRAY_SIZE(funcs); i++)
+		KUNIT_EXPECT_TRUE(test, calls(funcs[i], 0));
+	ftrace_free_filter(&ops_a);
+	ftrace_free_filter(&ops_b);
+	ftrace_free_filter(&ops_c);
+}
+
+static void callbacks_can_change(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, filter(&ops_a, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, filter(&ops_b, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_b), 0);
+
+	scoped_guard(mutex, &ftrace_lock)
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, note_other), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "bx");
+	scoped_guard(mutex, &ftrace_lock)
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, note), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "ba");
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+	ftrace_free_filter(&ops_a);
+	ftrace_free_filter(&ops_b);
+}
+
+/* A plan that one site cannot be part of is carried out for none. */
+static void conflict_changes_nothing(struct kunit *test)
+{
+	static struct ftrace_ops first = {
+		.func = note,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+		.private = (void *)'f',
+	};
+	static struct ftrace_ops second = {
+		.func = note,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+		.private = (void *)'s',
+	};
+	unsigned int before = nr_classes();
+
+	KUNIT_ASSERT_EQ(test, filter(&first, ftrace_kunit_func2, true), 0);
+	for (int i = 0; i < ARRAY_SIZE(funcs); i++)
+		KUNIT_ASSERT_EQ(test, filter(&second, funcs[i], !i), 0);
+
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&first), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&second), -EBUSY);
+	KUNIT_EXPECT_EQ(test, second.flags & FTRACE_OPS_FL_ENABLED, 0);
+	KUNIT_EXPECT_EQ(test, nr_classes(), before + 1);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "f");
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func3), "");
+
+	/* The same by a change of filter. */
+	KUNIT_ASSERT_EQ(test, filter(&second, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&second), 0);
+	KUNIT_EXPECT_EQ(test, filter(&second, ftrace_kunit_func2, false), -EBUSY);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "f");
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "s");
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&first), 0);
+	KUNIT_EXPECT_EQ(test, filter(&second, ftrace_kunit_func2, false), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "s");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&second), 0);
+	KUNIT_EXPECT_EQ(test, nr_classes(), before);
+	ftrace_free_filter(&first);
+	ftrace_free_filter(&second);
+}
+
+static void bad_input_is_refused(struct kunit *test)
+{
+	static struct ftrace_ops none = { };
+	static struct ftrace_ops deleted = { .func = note, .flags = FTRACE_OPS_FL_DELETED };
+	unsigned long ips[] = {
+		(unsigned long)ftrace_kunit_func1, (unsigned long)test,
+	};
+
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&none), -EINVAL);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&deleted), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "no_such_function", 16, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "", 0, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&ops_a, ips, 2, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops_a, ips[0], 1, 0), -ENOENT);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(ops_a.func_hash->filter_hash));
+}
+
+/* Bytes that nobody expects are left as they are, and everybody else goes on. */
+static void bad_site_is_left_alone(struct kunit *test)
+{
+	unsigned long ip = ftrace_location((unsigned long)ftrace_kunit_func4);
+	/* A nop as long, but not the one that was put there. */
+	static const u8 strange[] = { 0x0f, 0x1f, 0x44, 0x00, 0x08 };
+	u8 nop[FTRACE_INSN_MAX];
+	struct ftrace_table *t;
+
+	KUNIT_ASSERT_NE(test, ip, 0);
+	if (site_of(ftrace_kunit_func4, &t)->state & SITE_FAILED)
+		kunit_skip(test, "has run before");
+	arch_ftrace_insn(ip, 0, nop);
+	scoped_guard(mutex, &text_mutex)
+		text_poke((void *)ip, strange, sizeof(strange));
+
+	/* By a glob, the others are traced. */
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func*", 18, 1), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "");
+	KUNIT_EXPECT_EQ(test, site_of(ftrace_kunit_func4, &t)->state, SITE_FAILED);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+
+	/* By its name, that is an error; also if others are named, too. */
+	KUNIT_EXPECT_EQ(test, filter(&ops_a, ftrace_kunit_func4, true), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
+	KUNIT_EXPECT_EQ(test, filter(&ops_a, ftrace_kunit_func1, false), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "");
+
+	KUNIT_EXPECT_EQ(test, memcmp((void *)ip, strange, sizeof(strange)), 0);
+	scoped_guard(mutex, &text_mutex)
+		text_poke((void *)ip, nop, MCOUNT_INSN_SIZE);
+	ftrace_free_filter(&ops_a);
+}
+
+static void disabled_is_nop_everywhere(struct kunit *test)
+{
+	struct ftrace_table *t;
+	unsigned int i, bad = 0;
+
+	guard(mutex)(&ftrace_lock);
+	guard(mutex)(&text_mutex);
+	for_each_ftrace_table(t, i)
+		for (unsigned int n = 0; n < t->nr; n++)
+			if (!site_class(&t->sites[n]))
+				bad += !arch_ftrace_site_calls(site_ip(t, &t->sites[n]), 0);
+	KUNIT_EXPECT_EQ(test, bad, 0);
+}
+
+static struct kunit_case ftrace_cases[] = {
+	KUNIT_CASE(tables_are_sorted),
+	KUNIT_CASE(sites_are_found),
+	KUNIT_CASE(names_are_those_of_kallsyms),
+	KUNIT_CASE(globs_match),
+	KUNIT_CASE(sets_hold_sites),
+	KUNIT_CASE(one_ops_is_called),
+	KUNIT_CASE(sets_of_ops_are_classes),
+	KUNIT_CASE(callbacks_can_change),
+	KUNIT_CASE(conflict_changes_nothing),
+	KUNIT_CASE(bad_input_is_refused),
+	KUNIT_CASE(bad_site_is_left_alone),
+	KUNIT_CASE(disabled_is_nop_everywhere),
+	{ }
+};
+
+static struct kunit_suite ftrace_suite = {
+	.name = "ftrace_core",
+	.test_cases = ftrace_cases,
+};
+kunit_test_suite(ftrace_suite);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sets of call sites by address: the filters of ops.
+ *
+ * A hash that is in use is never changed, but replaced: fgraph.c looks into
+ * it at run time, under RCU.
+ */
+#include <linux/hash.h>
+#include <linux/slab.h>
+
+#include "ftrace_internal.h"
+
+static struct hlist_head *bucket(const struct ftrace_hash *hash, unsigned long ip)
+{
+	return &hash->buckets[hash->size_bits ? hash_long(ip, hash->size_bits) : 0];
+}
+
+/**
+ * ftrace_hash_alloc - make an empty set
+ * @size_bits: binary logarithm of the number of buckets
+ *
+ * Return: the set, or NULL.
+ * Context: may sleep.
+ */
+struct ftrace_hash *ftrace_hash_alloc(unsigned int size_bits)
+{
+	struct ftrace_hash *hash = kzalloc(sizeof(*hash), GFP_KERNEL);
+
+	if (!hash)
+		return NULL;
+	hash->buckets = kvcalloc(1 << size_bits, sizeof(*hash->buckets), GFP_KERNEL);
+	if (!hash->buckets) {
+		kfree(hash);
+		return NULL;
+	}
+	hash->size_bits = size_bits;
+	return hash;
+}
+
+/**
+ * ftrace_hash_free - free a set that nobody else sees
+ * @hash: the set, or NULL
+ */
+void ftrace_hash_free(struct ftrace_hash *hash)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	int i;
+
+	if (!hash)
+		return;
+	for_each_ftrace_entry(hash, entry, tmp, i)
+		kfree(entry);
+	kvfree(hash->buckets);
+	kfree(hash);
+}
+
+static void hash_free_rcu(struct rcu_head *rcu)
+{
+	ftrace_hash_free(container_of(rcu, struct ftrace_hash, rcu));
+}
+
+/**
+ * ftrace_hash_free_rcu - free a set that others may be looking into
+ * @hash: the set, or NULL
+ */
+void ftrace_hash_free_rcu(struct ftrace_hash *hash)
+{
+	if (hash)
+		call_rcu(&hash->rcu, hash_free_rcu);
+}
+
+/**
+ * ftrace_lookup_ip - find an address in a set
+ * @hash: the set, or NULL
+ * @ip: the address
+ *
+ * Return: the entry, or NULL.
+ * Context: any; preemption off if the set is in use.
+ */
+struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned long ip)
+{
+	struct ftrace_func_entry *entry;
+
+	if (!hash || !hash->count)
+		return NULL;
+	hlist_for_each_entry_rcu_notrace(entry, bucket(hash, ip), hlist)
+		if (entry->ip == ip)
+			return entry;
+	return NULL;
+}
+
+static struct ftrace_func_entry *hash_add(struct ftrace_hash *hash, unsigned long ip)
+{
+	struct ftrace_func_entry *entry = ftrace_lookup_ip(hash, ip);
+
+	if (entry)
+		return entry;
+	entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	if (!entry)
+		return NULL;
+	entry->ip = ip;
+	hlist_add_head_rcu(&entry->hlist, bucket(hash, ip));
+	hash->count++;
+	return entry;
+}
+
+/**
+ * ftrace_hash_add - put an address into a set
+ * @hash: the set
+ * @ip: the address; may be in it
+ *
+ * Return: 0, or -ENOMEM.
+ * Context: may sleep.
+ */
+int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip)
+{
+	return hash_add(hash, ip) ? 0 : -ENOMEM;
+}
+
+/**
+ * ftrace_hash_add_exact - put in the address of a function asked for by name
+ * @hash: the set
+ * @ip: the address; may be in it
+ *
+ * If such a site turns out to be unusable, that is an error to whoever asked.
+ *
+ * Return: 0, or -ENOMEM.
+ * Context: may sleep.
+ */
+int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip)
+{
+	struct ftrace_func_entry *entry = hash_add(hash, ip);
+
+	if (!entry)
+		return -ENOMEM;
+	entry->exact = true;
+	return 0;
+}
+
+/**
+ * ftrace_hash_del - take an address out of a set
+ * @hash: the set, not in use
+ * @entry: what ftrace_lookup_ip() found; freed
+ */
+void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
+{
+	hlist_del_rcu(&entry->hlist);
+	kfree(entry);
+	hash->count--;
+}
+
+/**
+ * ftrace_hash_dup - copy a set
+ * @size_bits: binary logarithm of the least number of buckets
+ * @src: the set, NULL for an empty one
+ *
+ * Return: the copy, or NULL.
+ * Context: may sleep.
+ */
+struct ftrace_hash *ftrace_hash_dup(unsigned int size_bits, struct ftrace_hash *src)
+{
+	struct ftrace_func_entry *entry, *copy;
+	struct ftrace_hash *hash;
+	struct hlist_node *tmp;
+	int i;
+
+	if (src)
+		size_bits = max_t(unsigned int, size_bits, src->size_bits);
+	hash = ftrace_hash_alloc(size_bits);
+	if (!hash || !src)
+		return hash;
+
+	hash->flags = src->flags;
+	for_each_ftrace_entry(src, entry, tmp, i) {
+		copy = hash_add(hash, entry->ip);
+		if (!copy) {
+			ftrace_hash_free(hash);
+			return NULL;
+		}
+		copy->exact = entry->exact;
+		copy->direct = entry->direct;
+	}
+	return hash;
+}
+
+/**
+ * ftrace_hash_wants - does a filter let an address through?
+ * @hash: the filter
+ * @ip: address of a call site
+ *
+ * Return: true if so.
+ * Context: any; preemption off, or ftrace_lock held.
+ */
+bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip)
+{
+	struct ftrace_hash *filter = rcu_dereference_raw_check(hash->filter_hash);
+	struct ftrace_hash *unwanted = rcu_dereference_raw_check(hash->notrace_hash);
+
+	return (ftrace_hash_empty(filter) || ftrace_lookup_ip(filter, ip)) &&
+	       !ftrace_lookup_ip(unwanted, ip);
+}
+
+/**
+ * ftrace_ops_wants - does an ops, or one that runs under it, want a site?
+ * @ops: the ops
+ * @ip: address of the site
+ *
+ * Return: true if so.
+ * Context: ftrace_lock held.
+ */
+bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
+{
+	struct ftrace_ops *sub;
+
+	if (list_empty(&ops->subop_list))
+		return ftrace_hash_wants(ops->func_hash, ip);
+
+	list_for_each_entry(sub, &ops->subop_list, list)
+		if (ftrace_hash_wants(sub->func_hash, ip))
+			return true;
+	return false;
+}
+
+/**
+ * ftrace_ops_exact - did somebody ask for just this site on behalf of an ops?
+ * @ops: the ops
+ * @ip: address of the site
+ *
+ * Return: true if so.
+ * Context: ftrace_lock held.
+ */
+bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
+{
+	struct ftrace_func_entry *entry;
+
+	entry = ftrace_lookup_ip(rcu_dereference_protected(ops->func_hash->filter_hash, true),
+				 ip);
+	return entry && entry->exact;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of what kallsyms does not know: trampolines, and functions of a module's
+ * init text that were traced and are gone, but still stand in the trace.
+ */
+#include <linux/ftrace_arch.h>
+#include <linux/memory.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+
+#include "class.h"
+#include "ftrace_internal.h"
+#include "names.h"
+#include "table.h"
+
+#define TRAMP_SYM	"ftrace_trampoline"
+#define TRAMP_MOD	"__builtin__ftrace"
+
+/**
+ * struct init_name - a function that is gone
+ * @list: in init_names, by module and ascending address
+ * @mod: its module
+ * @addr: where it was
+ * @size: how long it was, bytes
+ * @rcu: frees it
+ * @name: its name
+ */
+struct init_name {
+	struct list_head	list;
+	struct module		*mod;
+	unsigned long		addr;
+	unsigned long		size;
+	struct rcu_head		rcu;
+	char			name[];
+};
+
+/* Changed with ftrace_lock held, read under RCU. */
+static LIST_HEAD(init_names);
+
+/**
+ * ftrace_save_init_names - keep the names of functions that were traced
+ * @t: the table of a module's init text, which is about to be freed
+ *
+ * A name for which there is no memory is shown as an address.
+ *
+ * Context: ftrace_lock held; may sleep.
+ */
+void ftrace_save_init_names(struct ftrace_table *t)
+{
+	struct ftrace_names names;
+	char name[KSYM_NAME_LEN];
+
+	if (ftrace_names_start(&names, t))
+		return;
+	for (unsigned int i = 0; i < t->nr; i++) {
+		struct init_name *entry;
+		unsigned int len;
+
+		if (!(t->sites[i].state & SITE_TOUCHED) ||
+		    !ftrace_names_find(&names, site_ip(t, &t->sites[i])))
+			continue;
+		len = ftrace_names_get(&names, name);
+		entry = kzalloc(struct_size(entry, name, len + 1), GFP_KERNEL);
+		if (!entry)
+			break;
+		entry->mod = t->mod;
+		entry->addr = names.addr;
+		entry->size = (i + 1 < t->nr ? site_ip(t, &t->sites[i + 1]) : t->end) -
+			      names.addr;
+		memcpy(entry->name, name, len);
+		list_add_tail_rcu(&entry->list, &init_names);
+	}
+	ftrace_names_end(&names);
+}
+
+/**
+ * ftrace_drop_init_names - forget the names that were kept for a module
+ * @mod: the module
+ *
+ * Context: takes ftrace_lock.
+ */
+void ftrace_drop_init_names(struct module *mod)
+{
+	struct init_name *entry, *tmp;
+
+	guard(mutex)(&ftrace_lock);
+	list_for_each_entry_safe(entry, tmp, &init_names, list) {
+		if (entry->mod != mod)
+			continue;
+		list_del_rcu(&entry->list);
+		kfree_rcu(entry, rcu);
+	}
+}
+
+#ifdef CONFIG_MODULES
+/**
+ * ftrace_mod_address_lookup - the name of an address that only we know
+ * @addr: the address
+ * @size: where to put the size of the function, or NULL
+ * @off: where to put the offset into it, or NULL
+ * @modname: where to put the name of its module, or NULL
+ * @modbuildid: where to put the build id of its module, or NULL
+ * @sym: where to put its name, KSYM_NAME_LEN bytes
+ *
+ * Return: length of the name, 0 if there is none.
+ * Context: any but NMI.
+ */
+int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
+			      unsigned long *off, char **modname,
+			      const unsigned char **modbuildid, char *sym)
+{
+	const struct ftrace_tramp *tramp;
+	struct init_name *entry;
+
+	guard(preempt_notrace)();
+
+	tramp = arch_ftrace_tramp_find(addr);
+	if (tramp) {
+		if (size)
+			*size = tramp->size;
+		if (off)
+			*off = addr - tramp->addr;
+		if (modname)
+			*modname = TRAMP_MOD;
+		if (modbuildid)
+			*modbuildid = NULL;
+		return strscpy(sym, TRAMP_SYM, KSYM_NAME_LEN);
+	}
+
+	list_for_each_entry_rcu(entry, &init_names, list, true) {
+		if (addr - entry->addr >= entry->size)
+			continue;
+		if (size)
+			*size = entry->size;
+		if (off)
+			*off = addr - entry->addr;
+		if (modname)
+			*modname = entry->mod->name;
+		if (modbuildid)
+			*modbuildid = NULL;
+		return strscpy(sym, entry->name, KSYM_NAME_LEN);
+	}
+	return 0;
+}
+#endif
+
+/**
+ * ftrace_mod_get_kallsym - symbols for /proc/kallsyms
+ * @symnum: which, from 0
+ * @value: where to put its address
+ * @type: where to put its type
+ * @name: where to put its name, KSYM_NAME_LEN bytes
+ * @module_name: where to put that of its module, MODULE_NAME_LEN bytes
+ * @exported: where to put 0
+ *
+ * Return: 0, or -ERANGE if there are no more.
+ * Context: may sleep; takes ftrace_lock.
+ */
+int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
+			   char *type, char *name, char *module_name, int *exported)
+{
+	const struct ftrace_tramp *tramp;
+	struct init_name *entry;
+
+	guard(mutex)(&ftrace_lock);
+	*exported = 0;
+
+	list_for_each_entry(entry, &init_names, list) {
+		if (symnum--)
+			continue;
+		*value = entry->addr;
+		*type = 'T';
+		strscpy(name, entry->name, KSYM_NAME_LEN);
+		strscpy(module_name, entry->mod->name, MODULE_NAME_LEN);
+		return 0;
+	}
+
+	tramp = arch_ftrace_tramp_nth(symnum);
+	if (!tramp)
+		return -ERANGE;
+	*value = tramp->addr;
+	*type = 't';
+	strscpy(name, TRAMP_SYM, KSYM_NAME_LEN);
+	strscpy(module_name, TRAMP_MOD, MODULE_NAME_LEN);
+	return 0;
+}
+
+/**
+ * ftrace_announce_tramp - tell perf of a trampoline that it may find in samples
+ * @tramp: the trampoline
+ * @gone: it is about to be freed
+ *
+ * Context: may sleep.
+ */
+void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone)
+{
+	void *code = (void *)tramp->addr;
+
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, tramp->addr, tramp->size,
+			   gone, TRAMP_SYM);
+	if (!gone)
+		perf_event_text_poke(code, NULL, 0, code, tramp->size);
+}
+
+/**
+ * is_ftrace_trampoline - is an address in a trampoline?
+ * @addr: the address
+ *
+ * Return: true if so.
+ * Context: any.
+ */
+bool is_ftrace_trampoline(unsigned long addr)
+{
+	guard(preempt_notrace)();
+	return arch_ftrace_tramp_find(addr);
+}
+
+/* Names that are being looked up. */
+struct lookup {
+	const char	**syms;
+	size_t		cnt;
+	unsigned long	*addrs;
+	size_t		found;
+};
+
+static int cmp_name(const void *a, const void *b)
+{
+	return strcmp(*(const char * const *)a, *(const char * const *)b);
+}
+
+static int lookup_symbol(void *data, const char *name, unsigned long addr)
+{
+	struct lookup *l = data;
+	const char **sym;
+
+	sym = bsearch(&name, l->syms, l->cnt, sizeof(*l->syms), cmp_name);
+	if (!sym || l->addrs[sym - l->syms])
+		return 0;
+	addr = ftrace_location(addr);
+	if (!addr)
+		return 0;
+	l->addrs[sym - l->syms] = addr;
+	return ++l->found == l->cnt;
+}
+
+/**
+ * ftrace_lookup_symbols - the call sites of functions, by name
+ * @sorted_syms: names, sorted by strcmp()
+ * @cnt: how many
+ * @addrs: where the addresses go, in the same order
+ *
+ * Return: 0, or -ESRCH if one is not a function that can be traced.
+ * Context: may sleep.
+ */
+int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *addrs)
+{
+	struct lookup l = { sorted_syms, cnt, addrs };
+
+	memset(addrs, 0, cnt * sizeof(*addrs));
+	if (kallsyms_on_each_symbol(lookup_symbol, &l))
+		return 0;
+	return module_kallsyms_on_each_symbol(NULL, lookup_symbol, &l) ? 0 : -ESRCH;
+}

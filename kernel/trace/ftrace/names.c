@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of many call sites at once.
+ *
+ * kallsyms_lookup() searches for one address. Sites and symbols are both sorted
+ * by address, so the names of all sites cost one walk along both: a step a
+ * symbol, without expanding its name, and one expansion for each name that
+ * somebody wants. Of symbols that share an address the first counts, as in
+ * kallsyms_lookup(). The kernel's symbols are sorted as they are, a module's
+ * are sorted once for each walk.
+ */
+#include <linux/module.h>
+#include <linux/module_symbol.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "../../kallsyms_internal.h"
+#include "../../module/internal.h"
+#include "names.h"
+#include "table.h"
+
+/* Of a compressed name: a length of one or two bytes, then as many tokens. */
+static const u8 *tokens(unsigned int stream, unsigned int *nr)
+{
+	const u8 *data = &kallsyms_names[stream];
+	unsigned int len = *data++;
+
+	if (len & 0x80)
+		len = (len & 0x7f) | *data++ << 7;
+	*nr = len;
+	return data;
+}
+
+static unsigned int skip_name(unsigned int stream)
+{
+	unsigned int nr;
+	const u8 *data = tokens(stream, &nr);
+
+	return data + nr - kallsyms_names;
+}
+
+static const char *token(u8 code)
+{
+	return &kallsyms_token_table[kallsyms_token_index[code]];
+}
+
+#ifdef CONFIG_MODULES
+static int cmp_modsym(const void *a, const void *b)
+{
+	const struct ftrace_modsym *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* module_mutex held, so that the symbols of init code stay while we look. */
+static struct mod_kallsyms *modsyms(struct module *mod)
+{
+	return rcu_dereference_protected(mod->kallsyms, lockdep_is_held(&module_mutex));
+}
+
+static int modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
+{
+	struct mod_kallsyms *k = modsyms(t->mod);
+
+	n->syms = kvmalloc_array(max(k->num_symtab, 1U), sizeof(*n->syms), GFP_KERNEL);
+	if (!n->syms)
+		return -ENOMEM;
+	n->kallsyms = k;
+
+	for (unsigned int i = 1; i < k->num_symtab; i++) {
+		const Elf_Sym *sym = &k->symtab[i];
+		const char *name = k->strtab + sym->st_name;
+
+		if (sym->st_shndx == SHN_UNDEF || !*name || is_mapping_symbol(name))
+			continue;
+		if (sym->st_value < t->start || sym->st_value >= t->end)
+			continue;
+		n->syms[n->nr++] = (struct ftrace_modsym){ sym->st_value, i };
+	}
+	sort(n->syms, n->nr, sizeof(*n->syms), cmp_modsym, NULL);
+	return 0;
+}
+
+static const char *modsym_name(const struct ftrace_names *n)
+{
+	struct mod_kallsyms *k = modsyms(n->mod);
+
+	return k->strtab + k->symtab[n->syms[n->idx].index].st_name;
+}
+#else
+static const void *modsyms(struct module *mod)
+{
+	return NULL;
+}
+
+static int modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
+{
+	return -EINVAL;
+}
+
+static const char *modsym_name(const struct ftrace_names *n)
+{
+	return "";
+}
+#endif
+
+static unsigned long sym_addr(const struct ftrace_names *n, unsigned int idx)
+{
+	return n->mod ? n->syms[idx].addr : kallsyms_sym_address(idx);
+}
+
+/* The last symbol of the kernel at or before @ip, and where its name starts. */
+static void seek(struct ftrace_names *n, unsigned long ip)
+{
+	unsigned int lo = 0, hi = n->nr;
+
+	while (hi - lo > 1) {
+		unsigned int mid = (lo + hi) / 2;
+
+		if (kallsyms_sym_address(mid) <= ip)
+			lo = mid;
+		else
+			hi = mid;
+	}
+
+	/*
+	 * There is a marker every 256 names. The one before, so that of symbols
+	 * with the same address the first is passed.
+	 */
+	lo = max(lo >> 8, 1U) - 1;
+	n->next = lo << 8;
+	n->next_stream = kallsyms_markers[lo];
+}
+
+/**
+ * ftrace_names_start - get ready to walk along the symbols beside a table
+ * @n: the walk
+ * @t: the table; it may be one that has no sites yet
+ *
+ * Return: 0, or -ENOMEM. After 0, ftrace_names_end() is due.
+ * Context: may sleep, ftrace_lock held. Until the end, module_mutex is held if
+ * it is a module's table.
+ */
+int ftrace_names_start(struct ftrace_names *n, const struct ftrace_table *t)
+{
+	*n = (struct ftrace_names){ .mod = t->mod };
+
+	if (!n->mod) {
+		n->nr = kallsyms_num_syms;
+		seek(n, t->start);
+		return 0;
+	}
+
+	mutex_lock(&module_mutex);
+	if (!modsyms_start(n, t))
+		return 0;
+	mutex_unlock(&module_mutex);
+	return -ENOMEM;
+}
+
+/**
+ * ftrace_names_pause - let others at the symbols until ftrace_names_resume()
+ * @n: the walk
+ */
+void ftrace_names_pause(struct ftrace_names *n)
+{
+	if (n->mod)
+		mutex_unlock(&module_mutex);
+}
+
+/**
+ * ftrace_names_resume - go on with a walk
+ * @n: the walk, whose module, if any, is still there
+ *
+ * Return: true; false if the symbols are not the same any more, and the walk
+ * has been dropped.
+ * Context: as for ftrace_names_start().
+ */
+bool ftrace_names_resume(struct ftrace_names *n)
+{
+	if (!n->mod)
+		return true;
+	mutex_lock(&module_mutex);
+	if (n->kallsyms == modsyms(n->mod))
+		return true;
+	ftrace_names_end(n);
+	return false;
+}
+
+/**
+ * ftrace_names_drop - the walk is over that has been paused
+ * @n: the walk
+ */
+void ftrace_names_drop(struct ftrace_names *n)
+{
+	kvfree(n->syms);
+}
+
+/**
+ * ftrace_names_end - the walk is over
+ * @n: the walk
+ */
+void ftrace_names_end(struct ftrace_names *n)
+{
+	ftrace_names_pause(n);
+	ftrace_names_drop(n);
+}
+
+/**
+ * ftrace_names_find - walk on to the symbol that an address belongs to
+ * @n: the walk
+ * @ip: the address, not less than at the call before
+ *
+ * Return: true if there is one; @n->addr is its address.
+ * Context: between ftrace_names_start() and ftrace_names_end().
+ */
+bool ftrace_names_find(struct ftrace_names *n, unsigned long ip)
+{
+	while (n->next < n->nr && sym_addr(n, n->next) <= ip) {
+		unsigned long addr = sym_addr(n, n->next);
+
+		if (!n->found || addr != n->addr) {
+			n->found = true;
+			n->idx = n->next;
+			n->stream = n->next_stream;
+			n->addr = addr;
+		}
+		n->next++;
+		if (!n->mod)
+			n->next_stream = skip_name(n->next_stream);
+	}
+	return n->found;
+}
+
+/**
+ * ftrace_names_get - the name of the symbol found
+ * @n: the walk
+ * @buf: where the name goes, KSYM_NAME_LEN bytes
+ *
+ * Return: length of the name.
+ * Context: as for ftrace_names_find().
+ */
+unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf)
+{
+	char *to = buf, *end = buf + KSYM_NAME_LEN - 1;
+	unsigned int nr;
+	const u8 *data;
+
+	if (n->mod)
+		return max(strscpy(buf, modsym_name(n), KSYM_NAME_LEN), 0);
+
+	/* The first character is the type of the symbol. */
+	data = tokens(n->stream, &nr);
+	for (unsigned int i = 0; i < nr; i++) {
+		const char *from = token(data[i]) + !i;
+
+		while (*from && to < end)
+			*to++ = *from++;
+	}
+	*to = '\0';
+	return to - buf;
+}
+
+/**
+ * ftrace_names_prefix - does the name of the symbol found start with @prefix?
+ * @n: the walk
+ * @prefix: the prefix
+ * @len: its length
+ *
+ * Most names differ in their first token, so most are never expanded.
+ *
+ * Return: true if so.
+ * Context: as for ftrace_names_find().
+ */
+bool ftrace_names_prefix(const struct ftrace_names *n, const char *prefix,
+			 unsigned int len)
+{
+	unsigned int nr;
+	const u8 *data;
+
+	if (n->mod)
+		return !strncmp(modsym_name(n), prefix, len);
+
+	data = tokens(n->stream, &nr);
+	for (unsigned int i = 0; i < nr && len; i++) {
+		for (const char *c = token(data[i]) + !i; *c && len; c++, len--)
+			if (*c != *prefix++)
+				return false;
+	}
+	return !len;
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Registering and unregistering ops.
+ *
+ * An ops that is registered is in a list and has FTRACE_OPS_FL_ENABLED. Which
+ * sites it is on is not kept here: that is what the classes of the sites say.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/ftrace_arch.h>
+#include <linux/kprobes.h>
+#include <linux/rcupdate_trace.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+
+#include <asm/sections.h>
+
+#include "class.h"
+#include "ftrace_internal.h"
+#include "pid.h"
+#include "plan.h"
+#include "table.h"
+
+DEFINE_MUTEX(ftrace_lock);
+LIST_HEAD(ftrace_ops_registered);
+
+int ftrace_enabled __read_mostly = 1;
+static bool functions_off;	/* by kernel.ftrace_enabled */
+
+/* Set by ftrace_kill(), for good. */
+int ftrace_disabled __read_mostly;
+
+/* Of the top trace array; others share its filter, too. */
+struct ftrace_ops global_ops = {
+	.func			= ftrace_stub,
+	.flags			= FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_PID,
+	.func_hash		= &global_ops.local_hash,
+	.local_hash.regex_lock	= __MUTEX_INITIALIZER(global_ops.local_hash.regex_lock),
+	.subop_list		= LIST_HEAD_INIT(global_ops.subop_list),
+};
+
+static u64 ops_seq;
+
+/**
+ * ftrace_ops_init - set up an ops that is used for the first time
+ * @ops: the ops
+ *
+ * Context: any; the caller sees to it that two do not do it at once.
+ */
+void ftrace_ops_init(struct ftrace_ops *ops)
+{
+	if (ops->flags & FTRACE_OPS_FL_INITIALIZED)
+		return;
+	mutex_init(&ops->local_hash.regex_lock);
+	INIT_LIST_HEAD(&ops->subop_list);
+	ops->func_hash = &ops->local_hash;
+	ops->flags |= FTRACE_OPS_FL_INITIALIZED;
+}
+
+/**
+ * ftrace_ops_active - may an ops be on sites?
+ * @ops: the ops
+ *
+ * Return: true if it is registered and tracing is not switched off for it.
+ * Context: ftrace_lock held.
+ */
+bool ftrace_ops_active(const struct ftrace_ops *ops)
+{
+	if (!(ops->flags & FTRACE_OPS_FL_ENABLED) || ops->flags & FTRACE_OPS_FL_STUB)
+		return false;
+	return !functions_off || ops->flags & FTRACE_OPS_FL_PERMANENT;
+}
+
+/* Guards callbacks that cannot cope with recursion, or with RCU not watching. */
+static void ftrace_ops_assist_func(unsigned long ip, unsigned long parent_ip,
+				   struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
+
+	if (bit < 0)
+		return;
+	if (!(op->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching())
+		op->func(ip, parent_ip, op, fregs);
+	ftrace_test_recursion_unlock(bit);
+}
+NOKPROBE_SYMBOL(ftrace_ops_assist_func);
+
+/**
+ * ftrace_ops_get_func - what a trampoline calls for an ops
+ * @ops: the ops
+ *
+ * Return: its callback, or a guard that calls it.
+ * Context: any.
+ */
+ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
+{
+	if (ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU))
+		return ftrace_ops_assist_func;
+	return ops->func;
+}
+
+/* The sites that an ops may have, or may get: those that its filter names. */
+static struct ftrace_scope ops_scope(struct ftrace_ops *ops)
+{
+	struct ftrace_hash *filter;
+
+	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
+	if (ftrace_hash_empty(filter) || !list_empty(&ops->subop_list))
+		return (struct ftrace_scope){ .all = true };
+	return (struct ftrace_scope){ .hash = { filter } };
+}
+
+static int plan_ops(struct ftrace_ops *ops)
+{
+	struct ftrace_change change = { ops, ftrace_ops_active(ops) };
+	struct ftrace_scope scope = ops_scope(ops);
+
+	return ftrace_plan_run(&change, 1, &scope);
+}
+
+/**
+ * ftrace_ops_set_func - change the callback of an ops
+ * @ops: the ops, registered or not
+ * @func: the new callback
+ *
+ * Return: 0, or an error with nothing changed.
+ * Context: ftrace_lock held; may sleep.
+ */
+int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
+{
+	ftrace_func_t old = ops->func;
+	int ret;
+
+	if (old == func)
+		return 0;
+	ops->func = func;
+	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return 0;
+
+	ftrace_classes_stale(ops, true);
+	ret = plan_ops(ops);
+	if (ret) {
+		ops->func = old;
+		ftrace_classes_stale(ops, false);
+	}
+	return ret;
+}
+
+/**
+ * ftrace_wait_callbacks - wait until no task is in a callback or trampoline
+ *	that no site calls any more
+ *
+ * A task in a trampoline may be in a context that RCU does not watch, for which
+ * the rude flavour makes every CPU schedule, or may have been preempted, for
+ * which the tasks flavour waits until it has scheduled by its own will.
+ *
+ * Context: may sleep.
+ */
+void ftrace_wait_callbacks(void)
+{
+	/* Before there is a scheduler there is no task to wait for. */
+	if (!rcu_scheduler_active)
+		return;
+	synchronize_rcu_tasks_rude();
+	if (IS_ENABLED(CONFIG_PREEMPTION))
+		synchronize_rcu_tasks();
+}
+
+/**
+ * ftrace_startup - register an ops
+ * @ops: the ops
+ *
+ * Return: 0; -ENODEV after ftrace_kill(); -EBUSY if it is registered, or is
+ * permanent and tracing is switched off; -EINVAL if it is being destroyed, or
+ * names a site that cannot be traced; and what ftrace_plan_run() returns. On an
+ * error nothing has changed.
+ * Context: ftrace_lock held; may sleep.
+ */
+int ftrace_startup(struct ftrace_ops *ops)
+{
+	int ret;
+
+	ftrace_ops_init(ops);
+
+	if (unlikely(ftrace_disabled))
+		return -ENODEV;
+	if (ops->flags & FTRACE_OPS_FL_DELETED || !ops->func)
+		return -EINVAL;
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		return -EBUSY;
+	if (ops->flags & FTRACE_OPS_FL_PERMANENT && !ftrace_enabled)
+		return -EBUSY;
+
+	if (ops->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED &&
+	    IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+		ops->flags |= FTRACE_OPS_FL_SAVE_REGS;
+	if (ops->flags & FTRACE_OPS_FL_SAVE_REGS &&
+	    !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
+		return -EINVAL;
+
+	if (!is_kernel_core_data((unsigned long)ops))
+		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
+	ops->saved_func = ops->func;
+	if (ftrace_pids_enabled(ops))
+		ops->func = ftrace_pid_func;
+
+	ops->seq = ++ops_seq;
+	ops->flags |= FTRACE_OPS_FL_ENABLED;
+	ret = plan_ops(ops);
+	if (ret) {
+		ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+		ops->func = ops->saved_func;
+		return ret;
+	}
+	list_add(&ops->list, &ftrace_ops_registered);
+	return 0;
+}
+
+/**
+ * ftrace_shutdown - unregister an ops
+ * @ops: the ops
+ *
+ * When this returns, no site calls the callback any more; and if the memory of
+ * the ops is such that it can be freed, no task is in the callback.
+ *
+ * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill().
+ * Context: ftrace_lock held; may sleep.
+ */
+int ftrace_shutdown(struct ftrace_ops *ops)
+{
+	int ret;
+
+	if (unlikely(ftrace_disabled))
+		return -ENODEV;
+	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return -EBUSY;
+
+	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	ret = plan_ops(ops);
+	if (WARN_ON_ONCE(ret)) {
+		ops->flags |= FTRACE_OPS_FL_ENABLED;
+		return ret;
+	}
+	list_del(&ops->list);
+
+	if (ops->flags & FTRACE_OPS_FL_DYNAMIC)
+		ftrace_wait_callbacks();
+	ops->func = ops->saved_func;
+	return 0;
+}
+
+/**
+ * register_ftrace_function - start calling an ops
+ * @ops: the ops, with ->func set, and perhaps flags and a filter
+ *
+ * Return: 0, or an error with nothing changed; see ftrace_startup().
+ * Context: may sleep.
+ */
+int register_ftrace_function(struct ftrace_ops *ops)
+{
+	int ret;
+
+	ftrace_ops_init(ops);
+	ret = ftrace_ipmodify_begin(ops);
+	if (ret)
+		return ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_startup(ops);
+	mutex_unlock(&ftrace_lock);
+
+	ftrace_ipmodify_end(ops, !ret);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(register_ftrace_function);
+
+/**
+ * unregister_ftrace_function - stop calling an ops
+ * @ops: the ops
+ *
+ * Return: 0, after which the memory of the ops may be freed; or an error, see
+ * ftrace_shutdown().
+ * Context: may sleep.
+ */
+int unregister_ftrace_function(struct ftrace_ops *ops)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_shutdown(ops);
+	mutex_unlock(&ftrace_lock);
+
+	if (!ret)
+		ftrace_ipmodify_gone(ops);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(unregister_ftrace_function);
+
+/**
+ * ftrace_kill - give up on function tracing until the next boot
+ *
+ * Sites stay as they are and go on calling what they call; nothing is
+ * registered, unregistered or patched any more.
+ *
+ * Context: any.
+ */
+void ftrace_kill(void)
+{
+	ftrace_disabled = 1;
+	ftrace_enabled = 0;
+	kprobe_ftrace_kill();
+}
+
+/**
+ * ftrace_is_dead - has ftrace_kill() been called?
+ *
+ * Return: 1 if so, else 0.
+ */
+int ftrace_is_dead(void)
+{
+	return ftrace_disabled;
+}
+
+/**
+ * ftrace_set_enabled - switch all ops that are not permanent off, or on again
+ * @on: which
+ *
+ * Return: 0, or an error with nothing changed: -EBUSY if a permanent ops is
+ * registered, for it must not be switched off; -ENOMEM.
+ * Context: ftrace_lock held; may sleep.
+ */
+int ftrace_set_enabled(bool on)
+{
+	const struct ftrace_scope scope = { .all = true };
+	struct ftrace_change *changes;
+	struct ftrace_ops *ops;
+	unsigned int nr = 0;
+	int ret;
+
+	if (functions_off == !on)
+		return 0;
+	for_each_ftrace_ops(ops) {
+		if (!on && ops->flags & FTRACE_OPS_FL_PERMANENT)
+			return -EBUSY;
+		nr++;
+	}
+
+	changes = kcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
+	if (!changes)
+		return -ENOMEM;
+	functions_off = !on;
+	nr = 0;
+	for_each_ftrace_ops(ops)
+		changes[nr++] = (struct ftrace_change){ ops, ftrace_ops_active(ops) };
+	ret = nr ? ftrace_plan_run(changes, nr, &scope) : 0;
+	if (ret)
+		functions_off = on;
+	kfree(changes);
+	return ret;
+}
+
+#ifdef CONFIG_SYSCTL
+static int ftrace_enable_sysctl(const struct ctl_table *table, int write,
+				void *buffer, size_t *lenp, loff_t *ppos)
+{
+	int ret, old;
+
+	guard(mutex)(&ftrace_lock);
+	if (write && ftrace_disabled)
+		return -ENODEV;
+
+	old = ftrace_enabled;
+	ret = proc_dointvec(table, write, buffer, lenp, ppos);
+	if (ret || !write || !!old == !!ftrace_enabled)
+		return ret;
+
+	ret = ftrace_set_enabled(ftrace_enabled);
+	if (ret)
+		ftrace_enabled = old;
+	return ret;
+}
+
+static struct ctl_table ftrace_sysctls[] = {
+	{
+		.procname	= "ftrace_enabled",
+		.data		= &ftrace_enabled,
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= ftrace_enable_sysctl,
+	},
+};
+
+static int __init ftrace_sysctl_init(void)
+{
+	register_sysctl_init("kernel", ftrace_sysctls);
+	return 0;
+}
+late_initcall(ftrace_sysctl_init);
+#endif

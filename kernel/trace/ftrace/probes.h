@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Function probes: what a command in set_ftrace_filter ties to functions.
+ */
+#ifndef _FTRACE_PROBES_H
+#define _FTRACE_PROBES_H
+
+#include <linux/types.h>
+
+struct ftrace_func_entry;
+struct ftrace_func_probe;
+struct ftrace_hash;
+struct seq_file;
+struct trace_array;
+
+/**
+ * struct ftrace_probe_iter - a place in the list of all probed functions
+ * @probe: the probe
+ * @entry: one of its functions
+ * @bucket: where @entry is in the hash of the functions of @probe
+ *
+ * Good for as long as ftrace_lock is held.
+ */
+struct ftrace_probe_iter {
+	struct ftrace_func_probe	*probe;
+	struct ftrace_func_entry	*entry;
+	unsigned int			bucket;
+};
+
+bool ftrace_probe_first(struct ftrace_probe_iter *iter, struct trace_array *tr);
+bool ftrace_probe_next(struct ftrace_probe_iter *iter);
+int ftrace_probe_show(struct seq_file *m, const struct ftrace_probe_iter *iter);
+
+int ftrace_run_command(struct trace_array *tr, struct ftrace_hash *hash,
+		       char *func, char *name, char *params, int enable);
+
+#endif

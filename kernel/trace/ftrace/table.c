@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables of call sites, and finding a site by its address.
+ *
+ * A site takes 8 bytes: its offset from the start of its table's text, and its
+ * state. The set of tables is an array that is replaced as a whole, so that a
+ * look-up is two searches in sorted arrays, takes no lock and is safe in any
+ * context.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "ftrace_internal.h"
+#include "names.h"
+#include "table.h"
+
+struct ftrace_tables __rcu *ftrace_tables;
+u64 ftrace_tables_gen;
+
+/**
+ * ftrace_table_nth - tables one after the other, by address
+ * @i: which, from 0
+ *
+ * Return: the table, NULL if there are no more.
+ * Context: ftrace_lock held, or boot.
+ */
+struct ftrace_table *ftrace_table_nth(unsigned int i)
+{
+	struct ftrace_tables *all = rcu_dereference_protected(ftrace_tables, true);
+
+	return all && i < all->nr ? all->table[i] : NULL;
+}
+
+/**
+ * ftrace_table_of - the table whose text an address lies in
+ * @ip: any address
+ *
+ * Return: the table, NULL if none; it stays while preemption is off or
+ * ftrace_lock is held.
+ * Context: any.
+ */
+struct ftrace_table *ftrace_table_of(unsigned long ip)
+{
+	struct ftrace_tables *all = rcu_dereference_raw_check(ftrace_tables);
+	unsigned int lo = 0, hi = all ? all->nr : 0;
+
+	while (lo < hi) {
+		unsigned int mid = (lo + hi) / 2;
+
+		if (ip >= all->table[mid]->end)
+			lo = mid + 1;
+		else if (ip < all->table[mid]->start)
+			hi = mid;
+		else
+			return all->table[mid];
+	}
+	return NULL;
+}
+
+/**
+ * ftrace_find_site_in - the first site of a table that touches a range
+ * @t: the table
+ * @start: first byte of the range
+ * @end: last byte of the range
+ *
+ * Return: the site, NULL if none.
+ * Context: any.
+ */
+struct dyn_ftrace *ftrace_find_site_in(struct ftrace_table *t, unsigned long start,
+				       unsigned long end)
+{
+	unsigned int lo = 0, hi = t->nr;
+
+	/* The first site that does not end at or before @start. */
+	while (lo < hi) {
+		unsigned int mid = (lo + hi) / 2;
+
+		if (site_ip(t, &t->sites[mid]) + MCOUNT_INSN_SIZE <= start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->nr && site_ip(t, &t->sites[lo]) <= end ? &t->sites[lo] : NULL;
+}
+
+/**
+ * ftrace_find_site - the site at an address
+ * @ip: address of a site's first byte
+ * @table: where to put its table
+ *
+ * Return: the site, NULL if none; see ftrace_table_of() for how long it stays.
+ * Context: any.
+ */
+struct dyn_ftrace *ftrace_find_site(unsigned long ip, struct ftrace_table **table)
+{
+	struct ftrace_table *t = ftrace_table_of(ip);
+	struct dyn_ftrace *site;
+
+	if (!t)
+		return NULL;
+	site = ftrace_find_site_in(t, ip, ip);
+	if (!site || site_ip(t, site) != ip)
+		return NULL;
+	*table = t;
+	return site;
+}
+
+/**
+ * ftrace_nr_sites - how many sites may be patched now
+ *
+ * Return: their number.
+ * Context: ftrace_lock held.
+ */
+unsigned int ftrace_nr_sites(void)
+{
+	struct ftrace_table *t;
+	unsigned int i, nr = 0;
+
+	for_each_ftrace_table(t, i)
+		nr += t->live ? t->nr : 0;
+	return nr;
+}
+
+/**
+ * ftrace_location_range - the call site in a range of addresses
+ * @start: first byte of the range
+ * @end: last byte of the range
+ *
+ * Return: address of the first site that has a byte in the range, 0 if none.
+ * Context: any.
+ */
+unsigned long ftrace_location_range(unsigned long start, unsigned long end)
+{
+	struct dyn_ftrace *site = NULL;
+	struct ftrace_table *t;
+
+	guard(preempt_notrace)();
+	t = ftrace_table_of(start) ?: ftrace_table_of(end);
+	if (t)
+		site = ftrace_find_site_in(t, start, end);
+	return site ? site_ip(t, site) : 0;
+}
+
+/**
+ * ftrace_location - the call site of a function
+ * @ip: address of a call site, or of a function
+ *
+ * Return: address of the site, 0 if there is none.
+ * Context: any but NMI, where @ip is not itself that of a site.
+ */
+unsigned long ftrace_location(unsigned long ip)
+{
+	unsigned long loc = ftrace_location_range(ip, ip);
+	unsigned long size, offset;
+
+	if (!loc && kallsyms_lookup_size_offset(ip, &size, &offset) && !offset && size)
+		loc = ftrace_location_range(ip, ip + size - 1);
+	return loc;
+}
+
+/**
+ * ftrace_text_reserved - is there a call site in a range of text?
+ * @start: first byte of the range
+ * @end: last byte of the range
+ *
+ * Return: 1 if so, for then the core patches there; 0 if not.
+ * Context: any.
+ */
+int ftrace_text_reserved(const void *start, const void *end)
+{
+	return !!ftrace_location_range((unsigned long)start, (unsigned long)end);
+}
+
+/**
+ * ftrace_table_build - make a table of the sites in a stretch of text
+ * @mod: the module, NULL for the kernel
+ * @start: first address of the text
+ * @end: first address after it
+ * @ips: addresses of sites, sorted; those outside the text are left out
+ * @nr: how many
+ *
+ * A site that is not at the start of a function belongs to a weak function
+ * that the linker dropped for another: its code is there, but nothing ever
+ * calls it and no symbol names it. It is left out, too.
+ *
+ * Return: the table, not yet in the set; NULL if there is no site in the text;
+ * ERR_PTR(-ENOMEM) if there is no memory.
+ * Context: may sleep, ftrace_lock held.
+ */
+struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
+					unsigned long end,
+					const unsigned long *ips, unsigned int nr)
+{
+	struct ftrace_names names;
+	struct ftrace_table *t;
+	unsigned int kept = 0;
+
+	while (nr && *ips < start)
+		ips++, nr--;
+	while (nr && ips[nr - 1] >= end)
+		nr--;
+	if (!nr)
+		return NULL;
+
+	t = kzalloc(sizeof(*t), GFP_KERNEL);
+	if (!t)
+		goto no_memory;
+	t->start = start;
+	t->end = end;
+	t->mod = mod;
+	t->sites = vmalloc_array(nr, sizeof(*t->sites));
+	if (!t->sites || ftrace_names_start(&names, t))
+		goto no_memory;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		struct dyn_ftrace *site = &t->sites[kept];
+
+		if (!ftrace_names_find(&names, ips[i]) ||
+		    ips[i] - names.addr > FTRACE_MCOUNT_MAX_OFFSET) {
+			pr_debug("%ps: overridden, not traced\n", (void *)ips[i]);
+			continue;
+		}
+		site->off = ips[i] - start;
+		site->state = 0;
+		kept++;
+	}
+	t->nr = kept;
+	ftrace_names_end(&names);
+	return t;
+
+no_memory:
+	if (t)
+		vfree(t->sites);
+	kfree(t);
+	return ERR_PTR(-ENOMEM);
+}
+
+static void table_free_rcu(struct rcu_head *rcu)
+{
+	struct ftrace_table *t = container_of(rcu, struct ftrace_table, rcu);
+
+	vfree(t->sites);
+	kfree(t);
+}
+
+/**
+ * ftrace_table_free - free a table once nobody looks at it any more
+ * @t: the table, no longer in the set, or NULL
+ *
+ * Context: any but NMI.
+ */
+void ftrace_table_free(struct ftrace_table *t)
+{
+	if (t)
+		call_rcu(&t->rcu, table_free_rcu);
+}
+
+/**
+ * ftrace_tables_replace - put a table into the set, or take one out
+ * @add: the new one, or NULL
+ * @drop: the one to leave out, or NULL
+ *
+ * Taking one out does not fail: it waits for the little memory that it needs.
+ *
+ * Return: 0, or -ENOMEM with nothing changed.
+ * Context: ftrace_lock held, may sleep.
+ */
+int ftrace_tables_replace(struct ftrace_table *add, struct ftrace_table *drop)
+{
+	struct ftrace_tables *old = rcu_dereference_protected(ftrace_tables, true);
+	unsigned int room = (old ? old->nr : 0) + !!add;
+	gfp_t gfp = drop ? GFP_KERNEL | __GFP_NOFAIL : GFP_KERNEL;
+	struct ftrace_tables *new = kzalloc(struct_size(new, table, room), gfp);
+
+	if (!new)
+		return -ENOMEM;
+
+	for (unsigned int i = 0; old && i < old->nr; i++) {
+		struct ftrace_table *t = old->table[i];
+
+		if (add && add->start < t->start) {
+			new->nr++;
+			new->table[new->nr - 1] = add;
+			add = NULL;
+		}
+		if (t != drop) {
+			new->nr++;
+			new->table[new->nr - 1] = t;
+		}
+	}
+	if (add) {
+		new->nr++;
+		new->table[new->nr - 1] = add;
+	}
+
+	rcu_assign_pointer(ftrace_tables, new);
+	ftrace_tables_gen++;
+	if (old)
+		kfree_rcu(old, rcu);
+	return 0;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Call sites and the tables that they live in.
+ *
+ * A table holds the sites of one stretch of text that comes and goes as a
+ * whole: the kernel's text, its init text, a module's text, its init text.
+ */
+#ifndef _FTRACE_TABLE_H
+#define _FTRACE_TABLE_H
+
+#include <linux/ftrace.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+
+/* dyn_ftrace.state: the number of the class below, flags above. */
+#define SITE_CLASS_MASK		GENMASK(23, 0)
+#define SITE_FAILED		BIT(24)		/* bytes not as expected, left alone */
+#define SITE_TOUCHED		BIT(25)		/* had a callback since boot */
+#define SITE_MODIFIED		BIT(26)		/* had one that changed where it goes */
+
+/**
+ * struct ftrace_table - the call sites of a stretch of text
+ * @start: first address of the text
+ * @end: first address after it
+ * @mod: the module, NULL for the kernel
+ * @sites: sorted by address
+ * @nr: how many
+ * @live: may be patched; a module's are not until its text is read-only
+ * @rcu: frees it
+ */
+struct ftrace_table {
+	unsigned long		start;
+	unsigned long		end;
+	struct module		*mod;
+	struct dyn_ftrace	*sites;
+	unsigned int		nr;
+	bool			live;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct ftrace_tables - all tables, sorted by address
+ * @rcu: frees it
+ * @nr: how many
+ * @table: the tables
+ */
+struct ftrace_tables {
+	struct rcu_head		rcu;
+	unsigned int		nr;
+	struct ftrace_table	*table[] __counted_by(nr);
+};
+
+/* Replaced as a whole with ftrace_lock held, read in any context. */
+extern struct ftrace_tables __rcu *ftrace_tables;
+
+/* Grows with each change of the set; ftrace_lock held. */
+extern u64 ftrace_tables_gen;
+
+/* For those who hold ftrace_lock. */
+#define for_each_ftrace_table(_t, _i)					\
+	for ((_i) = 0; ((_t) = ftrace_table_nth(_i)); (_i)++)
+
+struct ftrace_table *ftrace_table_nth(unsigned int i);
+struct dyn_ftrace *ftrace_find_site(unsigned long ip, struct ftrace_table **table);
+struct dyn_ftrace *ftrace_find_site_in(struct ftrace_table *t, unsigned long start,
+				       unsigned long end);
+struct ftrace_table *ftrace_table_of(unsigned long ip);
+unsigned int ftrace_nr_sites(void);
+
+int ftrace_tables_replace(struct ftrace_table *add, struct ftrace_table *drop);
+struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
+					unsigned long end,
+					const unsigned long *ips, unsigned int nr);
+void ftrace_table_free(struct ftrace_table *t);
+
+static inline unsigned long site_ip(const struct ftrace_table *t,
+				    const struct dyn_ftrace *site)
+{
+	return t->start + site->off;
+}
+
+static inline u32 site_class(const struct dyn_ftrace *site)
+{
+	return site->state & SITE_CLASS_MASK;
+}
+
+#endif

@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The "function" tracer, and the commands of set_ftrace_filter that act on
+ * tracing itself: traceon, traceoff, stacktrace, dump, cpudump.
+ *
+ * Nothing here decides which functions are traced. The tracer hands the ops of
+ * its trace array to the core, a command hands a probe to probes.c, and both
+ * only say what happens when a function is hit.
+ */
+
+#include <linux/ftrace.h>
+#include <linux/percpu.h>
+#include <linux/ring_buffer.h>
+#include <linux/slab.h>
+#include <linux/stacktrace.h>
+#include <linux/uaccess.h>
+
+#include "trace.h"
+#include "ftrace/ftrace_internal.h"
+#include "ftrace/pid.h"
+
+/* What the tracer's options select; their combinations index hit_functions. */
+enum {
+	OPT_STACK	= BIT(0),
+	OPT_NO_REPEATS	= BIT(1),
+};
+
+static struct tracer_opt func_opts[] = {
+	{ TRACER_OPT(func_stack_trace, OPT_STACK) },
+	{ .name = "func-no-repeats", .bit = OPT_NO_REPEATS },
+	{ }
+};
+
+static struct tracer_flags func_flags = {
+	.opts = func_opts,
+};
+
+static struct tracer function_tracer;
+
+/*
+ * Entries of a stack trace above the traced function when a callback calls
+ * __trace_stack() and does not end with that: one of the recorder, which is
+ * __ftrace_trace_stack() for ORC, that does not discount itself, and
+ * __trace_stack() for the others, that compile it without a tail call; the
+ * callback; the trampoline.
+ */
+#define SKIP_TO_TRACED	3
+
+/* The caller to show: not the hook that function graph put in its place. */
+static __always_inline unsigned long
+real_caller(unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (unlikely(parent_ip == (unsigned long)return_to_handler) && fregs) {
+		int idx = 0;
+
+		return ftrace_graph_ret_addr(current, &idx, parent_ip,
+			(unsigned long *)ftrace_regs_get_stack_pointer(fregs));
+	}
+#endif
+	return parent_ip;
+}
+
+/*
+ * Count a call that equals the one before it on this CPU, instead of recording
+ * it. An interrupt may come between any two lines here: then a count is a
+ * little off, which is cheaper than what it takes to prevent that.
+ */
+static __always_inline bool
+is_repeat(struct trace_array *tr, struct trace_func_repeats *last,
+	  unsigned long ip, unsigned long parent_ip)
+{
+	/* The count has 16 bits in the ring buffer. */
+	if (last->ip != ip || last->parent_ip != parent_ip ||
+	    last->count >= U16_MAX)
+		return false;
+
+	last->ts_last_call = ring_buffer_time_stamp(tr->array_buffer.buffer);
+	last->count++;
+	return true;
+}
+
+static __always_inline void record(struct trace_array *tr, unsigned long ip,
+				   unsigned long parent_ip,
+				   unsigned int trace_ctx, u32 options)
+{
+	if (options & OPT_NO_REPEATS) {
+		struct trace_func_repeats *last = this_cpu_ptr(tr->last_func_repeats);
+
+		if (is_repeat(tr, last, ip, parent_ip))
+			return;
+		if (last->count)
+			trace_last_func_repeats(tr, last, trace_ctx);
+		last->count = 0;
+		last->ip = ip;
+		last->parent_ip = parent_ip;
+	}
+
+	trace_function(tr, ip, parent_ip, trace_ctx);
+	if (options & OPT_STACK)
+		__trace_stack(tr, trace_ctx, SKIP_TO_TRACED);
+}
+
+static __always_inline void hit(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *op,
+				struct ftrace_regs *fregs, u32 options)
+{
+	struct trace_array *tr = op->private;
+	struct trace_array_cpu *data;
+	int bit;
+
+	if (unlikely(!tr || !READ_ONCE(tr->function_enabled)))
+		return;
+
+	bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	if (bit < 0)
+		return;
+
+	data = this_cpu_ptr(tr->array_buffer.data);
+	if (!atomic_read(&data->disabled))
+		record(tr, ip, real_caller(parent_ip, fregs),
+		       tracing_gen_ctx_dec(), options);
+
+	ftrace_test_recursion_unlock(bit);
+}
+
+/*
+ * Taking a stack is slow and calls far more: an interrupt that came in the
+ * middle and did the same would nest too deep to be worth it.
+ */
+static __always_inline void
+hit_with_stack(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+	       struct ftrace_regs *fregs, u32 options)
+{
+	struct trace_array *tr = op->private;
+	struct trace_array_cpu *data;
+	unsigned long flags;
+
+	if (unlikely(!tr || !READ_ONCE(tr->function_enabled)))
+		return;
+
+	local_irq_save(flags);
+	data = this_cpu_ptr(tr->array_buffer.data);
+	if (likely(atomic_inc_return(&data->disabled) == 1))
+		record(tr, ip, real_caller(parent_ip, fregs),
+		       tracing_gen_ctx_flags(flags), options | OPT_STACK);
+	atomic_dec(&data->disabled);
+	local_irq_restore(flags);
+}
+
+static void function_hit(unsigned long ip, unsigned long parent_ip,
+			 struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	hit(ip, parent_ip, op, fregs, 0);
+}
+
+static void function_hit_once(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	hit(ip, parent_ip, op, fregs, OPT_NO_REPEATS);
+}
+
+static void function_stack_hit(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	hit_with_stack(ip, parent_ip, op, fregs, 0);
+}
+
+static void function_stack_hit_once(unsigned long ip, unsigned long parent_ip,
+				    struct ftrace_ops *op,
+				    struct ftrace_regs *fregs)
+{
+	hit_with_stack(ip, parent_ip, op, fregs, OPT_NO_REPEATS);
+}
+
+static const ftrace_func_t hit_functions[] = {
+	[0]				= function_hit,
+	[OPT_STACK]			= function_stack_hit,
+	[OPT_NO_REPEATS]		= function_hit_once,
+	[OPT_STACK | OPT_NO_REPEATS]	= function_stack_hit_once,
+};
+
+/* Forget what an earlier run counted, and have the memory if it is wanted. */
+static int prepare_repeats(struct trace_array *tr, u32 options)
+{
+	int cpu;
+
+	if (!(options & OPT_NO_REPEATS))
+		return 0;
+
+	if (!tr->last_func_repeats) {
+		tr->last_func_repeats = alloc_percpu(struct trace_func_repeats);
+		return tr->last_func_repeats ? 0 : -ENOMEM;
+	}
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(tr->last_func_repeats, cpu), 0,
+		       sizeof(struct trace_func_repeats));
+	return 0;
+}
+
+static int function_tracer_init(struct trace_array *tr)
+{
+	u32 options = func_flags.val;
+	int ret;
+
+	if (!tr->ops)
+		return -ENOMEM;
+
+	ret = prepare_repeats(tr, options);
+	if (ret)
+		return ret;
+
+	ftrace_init_array_ops(tr, hit_functions[options]);
+	tr->array_buffer.cpu = raw_smp_processor_id();
+	tracing_start_cmdline_record();
+
+	/* The first functions patched shall not be traced while others wait. */
+	tr->function_enabled = 0;
+	ret = register_ftrace_function(tr->ops);
+	if (ret) {
+		tracing_stop_cmdline_record();
+		ftrace_reset_array_ops(tr);
+		return ret;
+	}
+	WRITE_ONCE(tr->function_enabled, 1);
+	return 0;
+}
+
+static void function_tracer_reset(struct trace_array *tr)
+{
+	WRITE_ONCE(tr->function_enabled, 0);
+	unregister_ftrace_function(tr->ops);
+	tracing_stop_cmdline_record();
+	ftrace_reset_array_ops(tr);
+}
+
+static void function_tracer_start(struct trace_array *tr)
+{
+	tracing_reset_online_cpus(&tr->array_buffer);
+}
+
+static int function_tracer_set_flag(struct trace_array *tr, u32 old_flags,
+				    u32 bit, int set)
+{
+	u32 options = set ? old_flags | bit : old_flags & ~bit;
+	int ret;
+
+	/* Otherwise the flag counts when the tracer starts. */
+	if (tr->current_trace != &function_tracer)
+		return 0;
+
+	ret = prepare_repeats(tr, options);
+	if (ret)
+		return ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_pid_change_func(tr->ops, hit_functions[options]);
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+
+static struct tracer function_tracer __tracer_data = {
+	.name		= "function",
+	.init		= function_tracer_init,
+	.reset		= function_tracer_reset,
+	.start		= function_tracer_start,
+	.flags		= &func_flags,
+	.set_flag	= function_tracer_set_flag,
+	.allow_instances = true,
+#ifdef CONFIG_FTRACE_STARTUP_TEST
+	.selftest	= trace_selftest_startup_function,
+#endif
+};
+
+/**
+ * ftrace_init_global_array_ops - give the top level trace array its ops
+ * @tr: the top level trace array
+ *
+ * Context: Boot, before any tracer is registered.
+ */
+__init void ftrace_init_global_array_ops(struct trace_array *tr)
+{
+	ftrace_init_trace_array(tr);
+	global_ops.private = tr;
+	tr->ops = &global_ops;
+	/* Copies ->private. */
+	init_array_fgraph_ops(tr, &global_ops);
+}
+
+/**
+ * ftrace_allocate_ftrace_ops - give a new trace array its ops
+ * @tr: a trace array that is being created, not the top level one
+ *
+ * Context: Process context, may sleep. trace_types_lock held.
+ * Return: 0, or -ENOMEM.
+ */
+int ftrace_allocate_ftrace_ops(struct trace_array *tr)
+{
+	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
+
+	if (!ops)
+		return -ENOMEM;
+
+	ops->func = ftrace_stub;
+	ops->flags = FTRACE_OPS_FL_PID;
+	ops->private = tr;
+	tr->ops = ops;
+	return 0;
+}
+
+/**
+ * ftrace_free_ftrace_ops - take the ops of a trace array away
+ * @tr: a trace array that is not the top level one, and no longer traces
+ *
+ * Context: Process context, may sleep. trace_types_lock held.
+ */
+void ftrace_free_ftrace_ops(struct trace_array *tr)
+{
+	struct ftrace_ops *ops = tr->ops;
+
+	tr->ops = NULL;
+	if (ops && ops->flags & FTRACE_OPS_FL_ENABLED) {
+		/*
+		 * After ftrace_kill() call sites call it until the next boot:
+		 * it must stay, and must not know @tr.
+		 */
+		WRITE_ONCE(ops->private, NULL);
+		ftrace_wait_callbacks();
+		return;
+	}
+	kfree(ops);
+}
+
+/**
+ * ftrace_create_function_files - make the filter files of a trace array
+ * @tr: the trace array
+ * @parent: its directory
+ *
+ * The top level array is left out: it has its files from
+ * ftrace_init_tracefs_toplevel().
+ *
+ * Context: Process context, may sleep. trace_types_lock held, but at boot.
+ * Return: 0, -EINVAL if @tr has no ops, or -ENOMEM.
+ */
+int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
+{
+	int ret = -EINVAL;
+
+	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
+		return 0;
+	if (tr->ops)
+		ret = allocate_fgraph_ops(tr, tr->ops);
+	if (!ret)
+		ftrace_create_filter_files(tr, parent);
+	return ret;
+}
+
+/**
+ * ftrace_destroy_function_files - undo all that a trace array had for functions
+ * @tr: a trace array that is going away
+ *
+ * Context: Process context, may sleep. trace_types_lock held.
+ */
+void ftrace_destroy_function_files(struct trace_array *tr)
+{
+	free_fgraph_ops(tr);
+	ftrace_destroy_filter_files(tr->ops);
+	ftrace_free_ftrace_ops(tr);
+}
+
+/**
+ * ftrace_reset_array_ops - undo ftrace_init_array_ops()
+ * @tr: the trace array; its ops must not be registered
+ *
+ * Context: Process context. trace_types_lock held.
+ */
+void ftrace_reset_array_ops(struct trace_array *tr)
+{
+	tr->ops->func = ftrace_stub;
+}
+
+/**
+ * ftrace_init_array_ops - set what the ops of a trace array call
+ * @tr: the trace array; its ops must not be registered
+ * @func: the callback of the tracer that is about to start
+ *
+ * Context: Process context. trace_types_lock held.
+ */
+void ftrace_init_array_ops(struct trace_array *tr, ftrace_func_t func)
+{
+	WARN(tr->ops->func != ftrace_stub, "function tracing is busy: %ps\n",
+	     tr->ops->func);
+	tr->ops->private = tr;
+	tr->ops->func = func;
+}
+
+/*
+ * A command as the user sees it. "vfs_read:traceoff" and "vfs_read:traceoff:3"
+ * are two probes that can stand side by side and are removed one by one, so
+ * each command has two probe_ops. The counted one has an init(), which makes
+ * probes.c give it a mapper of counters.
+ */
+struct probe_command {
+	struct ftrace_func_command	command;
+	struct ftrace_probe_ops		always;
+	struct ftrace_probe_ops		counted;
+	/* The number to take instead of the user's, if any. */
+	char				*number;
+	bool				ignore_param;
+};
+
+/* The counter of "vfs_read:traceoff:", which has a counter but no number. */
+#define UNLIMITED	(-1L)
+
+static long *counter_of(void *data, unsigned long ip)
+{
+	return data ? (long *)ftrace_func_mapper_find_ip(data, ip) : NULL;
+}
+
+/*
+ * Several CPUs can find tracing on at once and turn it off, which is harmless,
+ * but together they turned it off once, and must count once. So act first,
+ * count last, and count only if nobody else did since we read the counter: who
+ * reads the new counter also sees the state that it was counted for.
+ */
+static void switch_tracing(struct trace_array *tr, bool on, unsigned long ip,
+			   struct ftrace_probe_ops *ops, void *data)
+{
+	long *counter = NULL, left = UNLIMITED;
+
+	if (ops->init) {
+		counter = counter_of(data, ip);
+		if (!counter)	/* is being removed */
+			return;
+		/* Pairs with cmpxchg() below. */
+		left = smp_load_acquire(counter);
+		if (!left)
+			return;
+	}
+
+	if (tracer_tracing_is_on(tr) == on)
+		return;
+	if (on)
+		tracer_tracing_on(tr);
+	else
+		tracer_tracing_off(tr);
+
+	if (left != UNLIMITED)
+		cmpxchg(counter, left, left - 1);
+}
+
+/* For commands whose every hit is an event of its own. */
+static bool take_one(struct ftrace_probe_ops *ops, unsigned long ip, void *data)
+{
+	long *counter, left;
+
+	if (!ops->init)
+		return true;
+
+	counter = counter_of(data, ip);
+	if (!counter)	/* is being removed */
+		return false;
+
+	left = READ_ONCE(*counter);
+	do {
+		if (left == UNLIMITED)
+			return true;
+		if (!left)
+			return false;
+	} while (!try_cmpxchg(counter, &left, left - 1));
+	return true;
+}
+
+static void traceon_hit(unsigned long ip, unsigned long parent_ip,
+			struct trace_array *tr, struct ftrace_probe_ops *ops,
+			void *data)
+{
+	switch_tracing(tr, true, ip, ops, data);
+}
+
+static void traceoff_hit(unsigned long ip, unsigned long parent_ip,
+			 struct trace_array *tr, struct ftrace_probe_ops *ops,
+			 void *data)
+{
+	switch_tracing(tr, false, ip, ops, data);
+}
+
+static void stacktrace_hit(unsigned long ip, unsigned long parent_ip,
+			   struct trace_array *tr, struct ftrace_probe_ops *ops,
+			   void *data)
+{
+	/* A stack that is not recorded does not count. */
+	if (!tracer_tracing_is_on(tr) || !take_one(ops, ip, data))
+		return;
+
+	/* One more: the callback of the probe, which called us. */
+	__trace_stack(tr, tracing_gen_ctx_dec(), SKIP_TO_TRACED + 1);
+	/* A tail call would change that number. */
+	barrier();
+}
+
+static void dump_hit(unsigned long ip, unsigned long parent_ip,
+		     struct trace_array *tr, struct ftrace_probe_ops *ops,
+		     void *data)
+{
+	if (take_one(ops, ip, data))
+		ftrace_dump(DUMP_ALL);
+}
+
+static void cpudump_hit(unsigned long ip, unsigned long parent_ip,
+			struct trace_array *tr, struct ftrace_probe_ops *ops,
+			void *data)
+{
+	if (take_one(ops, ip, data))
+		ftrace_dump(DUMP_ORIG);
+}
+
+static int counter_init(struct ftrace_probe_ops *ops, struct trace_array *tr,
+			unsigned long ip, void *init_data, void **data)
+{
+	if (!*data)
+		*data = allocate_ftrace_func_mapper();
+	if (!*data)
+		return -ENOMEM;
+
+	/* The value that the mapper keeps for a function is its counter. */
+	return ftrace_func_mapper_add_ip(*data, ip, init_data);
+}
+
+static void counter_free(struct ftrace_probe_ops *ops, struct trace_array *tr,
+			 unsigned long ip, void *data)
+{
+	if (ip)
+		ftrace_func_mapper_remove_ip(data, ip);
+	else
+		free_ftrace_func_mapper(data, NULL);
+}
+
+static struct probe_command probe_commands[] = {
+	{ .command.name = "traceon", .always.func = traceon_hit },
+	{ .command.name = "traceoff", .always.func = traceoff_hit },
+	{ .command.name = "stacktrace", .always.func = stacktrace_hit },
+	/* The second dump of all buffers would say what the first one did. */
+	{ .command.name = "dump", .always.func = dump_hit,
+	  .ignore_param = true, .number = "1" },
+	{ .command.name = "cpudump", .always.func = cpudump_hit,
+	  .ignore_param = true },
+};
+
+static int command_print(struct seq_file *m, unsigned long ip,
+			 struct ftrace_probe_ops *ops, void *data)
+{
+	struct probe_command *cmd = probe_commands;
+	long *counter = counter_of(data, ip);
+
+	while (ops != &cmd->always && ops != &cmd->counted)
+		cmd++;
+
+	seq_printf(m, "%ps:%s:", (void *)ip, cmd->command.name);
+	if (counter)
+		seq_printf(m, "count=%ld\n", READ_ONCE(*counter));
+	else
+		seq_puts(m, "unlimited\n");
+	return 0;
+}
+
+/* "glob:name" or "glob:name:param" was written to a filter file of @tr. */
+static int command_run(struct trace_array *tr, struct ftrace_hash *hash,
+		       char *glob, char *name, char *param, int enable)
+{
+	struct probe_command *cmd = probe_commands;
+	struct ftrace_probe_ops *ops;
+	long count = UNLIMITED;
+	char *number;
+	int ret;
+
+	if (!tr)
+		return -ENODEV;
+	/* In set_ftrace_notrace it would make no sense. */
+	if (!enable)
+		return -EINVAL;
+
+	while (strcmp(name, cmd->command.name))
+		cmd++;
+
+	number = cmd->ignore_param ? cmd->number : strsep(&param, ":");
+	ops = number ? &cmd->counted : &cmd->always;
+
+	if (*glob == '!')
+		return unregister_ftrace_function_probe_func(glob + 1, tr, ops);
+
+	if (number && *number) {
+		ret = kstrtoul(number, 0, (unsigned long *)&count);
+		if (ret)
+			return ret;
+	}
+
+	ret = register_ftrace_function_probe(glob, tr, ops, (void *)count);
+	return min(ret, 0);
+}
+
+/**
+ * init_function_trace - register the function tracer and its commands
+ *
+ * Context: Boot; starts tracing if the command line says so.
+ * Return: 0, or the error of register_tracer().
+ */
+__init int init_function_trace(void)
+{
+	struct probe_command *cmd;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(probe_commands); i++) {
+		cmd = &probe_commands[i];
+		cmd->command.func = command_run;
+		cmd->always.print = command_print;
+		cmd->counted = cmd->always;
+		cmd->counted.init = counter_init;
+		cmd->counted.free = counter_free;
+		/* Fails only if two commands have one name. */
+		WARN_ON(register_ftrace_command(&cmd->command));
+	}
+
+	return register_tracer(&function_tracer);
+}
