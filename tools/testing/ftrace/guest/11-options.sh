@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The function tracer's own options: func_stack_trace and func-no-repeats.
+
+. "$(dirname "$0")/tap.sh"
+
+opt=$TRACING/options
+set_to vfs_read set_ftrace_filter
+set_to function current_tracer
+
+like "$(cat "$TRACING/trace_options")" '^nofunc_stack_trace$' "trace_options lists func_stack_trace, off"
+like "$(cat "$TRACING/trace_options")" '^nofunc-no-repeats$' "trace_options lists func-no-repeats, off"
+is "$(cat "$opt/func_stack_trace")" 0 "options/func_stack_trace reads 0"
+
+works "func_stack_trace on" write "$opt/func_stack_trace" 1
+is "$(cat "$opt/func_stack_trace")" 1 "it reads back 1"
+like "$(cat "$TRACING/trace_options")" '^func_stack_trace$' "trace_options shows it on"
+record read_bytes 5
+trace=$(trace_lines)
+like "$trace" '<stack trace>$' "there are stack traces"
+stack=$(echo "$trace" | sed -n '/<stack trace>/,$p' | sed -n '2,20p')
+is "$(echo "$stack" | sed '/FTRACE TRAMPOLINE/d' | sed -n '1s/^ => //p')" vfs_read "a stack begins with the traced function"
+is "$(echo "$stack" | sed '/FTRACE TRAMPOLINE/d' | sed -n '2s/^ => //p')" ksys_read "then its caller"
+like "$stack" '^ => do_syscall_64$' "and goes on to the system call"
+
+works "func_stack_trace off through trace_options" write "$TRACING/trace_options" nofunc_stack_trace
+record read_bytes 5
+unlike "$(trace_lines)" '<stack trace>' "no stack traces any more"
+
+# Repeats are written out when another call ends the row of them, on the same CPU.
+# shellcheck disable=SC2317 # called by record
+row_of_reads() {
+	taskset 1 sh -c "dd if=/dev/zero of=/dev/null bs=1 count=$1; cat /proc/version"
+}
+works "func-no-repeats on" write "$opt/func-no-repeats" 1
+set_to "vfs_read vfs_open" set_ftrace_filter
+record row_of_reads 500
+trace=$(trace_lines)
+repeats=$(echo "$trace" | sed -n 's/.*vfs_read <-ksys_read (repeats: \([0-9]*\), last_ts: *[0-9.]*)$/\1/p' |
+	awk '{ n += $1 } END { print n + 0 }')
+at_least "$repeats" 300 "repeats are counted: function <-caller (repeats: N, last_ts: T)"
+at_least 200 "$(echo "$trace" | wc -l)" "and take few lines"
+works "both options at once" write "$opt/func_stack_trace" 1
+record row_of_reads 50
+like "$(trace_lines)" '<stack trace>$' "stacks with both options on"
+works "func-no-repeats off" write "$opt/func-no-repeats" 0
+works "func_stack_trace off" write "$opt/func_stack_trace" 0
+record read_bytes 50
+unlike "$(trace_lines)" 'repeats:' "no repeats any more"
+at_least "$(trace_lines | grep -c 'vfs_read <-')" 50 "every call has its line again"
+
+fails_with EINVAL "an option takes 0 or 1" write "$opt/func_stack_trace" 2
+fails_with EINVAL "an option takes a number" write "$opt/func-no-repeats" x
+fails_with EINVAL "an unknown option" write "$TRACING/trace_options" nosuch
+is "$(cat "$opt/func_stack_trace")$(cat "$opt/func-no-repeats")" 00 "refused writes change nothing"
+
+# Options stay through a change of tracer.
+set_to 1 options/func_stack_trace
+set_to nop current_tracer
+set_to function current_tracer
+is "$(cat "$opt/func_stack_trace")" 1 "an option outlives nop"
+set_to vfs_read set_ftrace_filter
+record read_bytes 5
+like "$(trace_lines)" '<stack trace>$' "and works after it"
+
+done_testing

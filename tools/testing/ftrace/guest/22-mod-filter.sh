@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# func:mod:module in set_ftrace_filter and set_ftrace_notrace, for modules loaded and not loaded yet.
+
+. "$(dirname "$0")/tap.sh"
+need_module ftmod_a ftmod_callback
+
+F=$TRACING/set_ftrace_filter
+N=$TRACING/set_ftrace_notrace
+call=/sys/module/ftmod_a/parameters/call
+
+load() {
+	insmod "$MODULES/$1.ko"
+}
+
+names() {
+	filter | cut -d' ' -f1 | sort | tr '\n' ' ' | sed 's/ $//'
+}
+
+mod_sites() {
+	sed -n "s/ \[$1\]\$//p" "$TRACING/available_filter_functions" | sort | tr '\n' ' ' | sed 's/ $//'
+}
+
+# loaded
+load ftmod_a
+load ftmod_callback
+sites=$(mod_sites ftmod_a)
+like " $sites " ' ftmod_a_nest ftmod_a_one .*ftmod_a_two ' "the module's functions can be traced"
+works ":mod:name" write "$F" ":mod:ftmod_a"
+is "$(names)" "$sites" "all functions of the module, and no others"
+is "$(filter | grep -vc '^ftmod_a_[a-z]* \[ftmod_a\]$\|^call_set \[ftmod_a\]$')" 0 "each reads back as: name [module]"
+works "*:mod:name" write "$F" "*:mod:ftmod_a"
+is "$(names)" "$sites" "the same"
+works "glob:mod:name" write "$F" "ftmod_a_t*:mod:ftmod_a"
+is "$(names)" "ftmod_a_two" "matches in the module only"
+works "name:mod:name" append "$F" "ftmod_a_one:mod:ftmod_a
+"
+is "$(names)" "ftmod_a_one ftmod_a_two" "appended"
+works "!name:mod:name" append "$F" "!ftmod_a_one:mod:ftmod_a
+"
+is "$(names)" "ftmod_a_two" "one removed"
+works "a module's function by its plain name" append "$F" "ftmod_a_one
+"
+is "$(names)" "ftmod_a_one ftmod_a_two" "needs no module"
+works "!*:mod:name" append "$F" "!*:mod:ftmod_a
+"
+is "$(cat "$F")" "#### all functions enabled ####" "all removed"
+
+works "two modules" write "$F" ":mod:ftmod_a ftmod_cb_one:mod:ftmod_callback"
+is "$(names)" "$(echo "$sites ftmod_cb_one" | tr ' ' '\n' | sort | tr '\n' ' ' | sed 's/ $//')" "and functions of both"
+works "all but a module" write "$F" "ftmod_a_one ftmod_cb_one ftmod_cb_two"
+works "  removed" append "$F" "!*:mod:ftmod_callback
+"
+is "$(names)" "ftmod_a_one" "only the other one's are left"
+
+set_to function current_tracer
+set_to ':mod:ftmod_a' set_ftrace_filter
+echo 'nest 2' > "$TMP.call"
+record cp "$TMP.call" $call
+is "$(traced)" "call_set ftmod_a_nest ftmod_a_one ftmod_a_two" "tracing a module"
+like "$(trace_lines)" ': ftmod_a_two <-ftmod_a_nest$' "with callers in it"
+works "the module in notrace" write "$N" "ftmod_a_o*:mod:ftmod_a"
+record cp "$TMP.call" $call
+is "$(traced)" "call_set ftmod_a_nest ftmod_a_two" "less what notrace has"
+set_to "" set_ftrace_notrace
+rmmod ftmod_a
+is "$(names)" "" "an unloaded module's functions leave the filter"
+unlike "$(cat "$F")" 'all functions enabled' "which does not come to mean all functions"
+is "$(cat "$TRACING/enabled_functions")" "" "none is enabled"
+is "$(mod_sites ftmod_a)" "" "and the list of functions"
+
+# not loaded yet
+set_to nop current_tracer
+works ":mod:name before it is loaded" write "$F" ":mod:ftmod_a"
+like "$(filter)" '^\*?:mod:ftmod_a$' "reads back as it was written"
+set_to function current_tracer
+set_to 1 tracing_on
+set_to "" trace
+load ftmod_a
+cp "$TMP.call" $call
+set_to 0 tracing_on
+like " $(traced) " ' call_set ftmod_a_.*nest ftmod_a_one .*ftmod_a_two ' "its functions are traced once it is loaded"
+like " $(traced) " ' ftmod_a_init .*ftmod_a_setup ' "even those of its __init"
+unlike "$(cat "$TRACING/available_filter_functions")" '^ftmod_a_(init|setup) ' "which are gone after that"
+like "$(cat "$F")" '^ftmod_a_nest \[ftmod_a\]$' "the filter holds the functions"
+rmmod ftmod_a
+set_to nop current_tracer
+
+works "glob:mod:name before it is loaded" write "$F" "ftmod_a_t*:mod:ftmod_a"
+load ftmod_a
+is "$(filter | grep -v : | cut -d' ' -f1)" ftmod_a_two "takes what matches when it comes"
+rmmod ftmod_a
+set_to "" set_ftrace_filter
+works "notrace before it is loaded" write "$N" "ftmod_a_t*:mod:ftmod_a"
+set_to function current_tracer
+set_to ':mod:ftmod_a' set_ftrace_filter
+load ftmod_a
+record cp "$TMP.call" $call
+is "$(traced)" "call_set ftmod_a_nest ftmod_a_one" "is kept"
+rmmod ftmod_a
+set_to nop current_tracer
+set_to "" set_ftrace_notrace
+set_to "" set_ftrace_filter
+
+# A module that never comes, and taking it back.
+set_to ':mod:nosuch' set_ftrace_filter
+like "$(filter)" ':mod:nosuch$' "a module nobody knows is remembered"
+works "and taken back" append "$F" "!*:mod:nosuch
+"
+unlike "$(filter)" 'nosuch' "with !"
+fails_with EINVAL "which works once" append "$F" "!*:mod:nosuch
+"
+fails_with EINVAL "a function the module has not" append "$F" "nosuch:mod:ftmod_callback
+"
+
+done_testing

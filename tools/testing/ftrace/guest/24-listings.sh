@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The read-only files: available_filter_functions and _addrs, enabled_functions, touched_functions,
+# dyn_ftrace_total_info, and what the kernel log said at boot.
+
+. "$(dirname "$0")/tap.sh"
+
+A=$TRACING/available_filter_functions
+E=$TRACING/enabled_functions
+syms=$TMP.syms
+cp "$A" "$TMP.avail"
+cp "${A}_addrs" "$TMP.addrs"
+grep -i ' [tw] ' /proc/kallsyms > "$syms"
+
+# available_filter_functions
+lines=$(wc -l < "$TMP.avail")
+at_least "$lines" 1000 "available_filter_functions lists functions"
+is "$(grep -Evc '^[A-Za-z_.][A-Za-z0-9_.]*( \[[a-z0-9_]+\])?$' "$TMP.avail")" 0 "each line is: name, or: name [module]"
+for func in vfs_read vfs_write schedule ksys_read; do
+	is "$(grep -cx $func "$TMP.avail")" 1 "$func is listed once"
+done
+unknown=$(awk 'NR == FNR { known[$3] = 1; next } !($1 in known)' "$syms" "$TMP.avail" | grep -v '^__ftrace_invalid_address__')
+is "$unknown" "" "every name is in /proc/kallsyms"
+is "$(grep -Ec '^(do_int3|exc_int3|exc_nmi|ftrace_caller|asm_exc_int3)$' "$TMP.avail")" 0 \
+	"what the patcher itself runs through is not listed"
+
+# available_filter_functions_addrs
+is "$(wc -l < "$TMP.addrs")" "$lines" "available_filter_functions_addrs has as many lines"
+is "$(grep -Evc '^[0-9a-f]{16} [^ ]+( \[[a-z0-9_]+\])?$' "$TMP.addrs")" 0 "each is: address name"
+is "$(cut -d' ' -f2- "$TMP.addrs" | cmp - "$TMP.avail" 2>&1)" "" "the names are the same, in the same order"
+is "$(grep -v '\[' "$TMP.addrs" | cut -d' ' -f1 | sort -c 2>&1)" "" "vmlinux's are in the order of addresses"
+is "$(cut -d' ' -f1 "$TMP.addrs" | sort | uniq -d)" "" "no address is there twice"
+# The site is the function's first instruction, or its second behind endbr64.
+far=$(awk 'NR == FNR { at[$3, substr($1, 1, 15)] = $1; next }
+	!(($2, substr($1, 1, 15)) in at) && $2 !~ /^__ftrace_invalid_address__/' "$syms" "$TMP.addrs" | head -n 5)
+is "$far" "" "each address is at the start of its function"
+is "$(all_nops)" "all nops" "and all of them are nops"
+
+# enabled_functions
+is "$(cat "$E")" "" "enabled_functions is empty"
+set_to "vfs_read vfs_write" set_ftrace_filter
+set_to function current_tracer
+is "$(cut -d' ' -f1,2 "$E")" "$(grep -xE 'vfs_(read|write)' "$TMP.avail" | sed 's/$/ (1)/')" \
+	"it lists what is traced: name (count)"
+is "$(all_nops)" "all nops" "all other sites are nops"
+addr=$(sed -n 's/ vfs_read$//p' "$TMP.addrs")
+like "$(ftio bytes "$addr" 5)" '^e8 ' "a traced site is a call"
+mkdir "$TRACING/instances/a"
+echo vfs_read > "$TRACING/instances/a/set_ftrace_filter"
+echo function > "$TRACING/instances/a/current_tracer"
+like "$(cat "$E")" '^vfs_read \(2\)' "a function that two trace has the count 2"
+like "$(cat "$E")" '^vfs_write \(1\)' "the other still 1"
+echo nop > "$TRACING/instances/a/current_tracer"
+rmdir "$TRACING/instances/a"
+like "$(cat "$E")" '^vfs_read \(1\)' "and 1 again"
+set_to nop current_tracer
+is "$(cat "$E")" "" "empty again"
+like "$(ftio bytes "$addr" 5)" '^0f 1f 44 00 00$' "the site is the nop again"
+
+# touched_functions
+touched=$(cut -d' ' -f1 "$TRACING/touched_functions")
+like "$touched" '^vfs_read$' "touched_functions remembers vfs_read"
+like "$touched" '^vfs_write$' "and vfs_write"
+set_to "" set_ftrace_filter
+
+# dyn_ftrace_total_info
+info=$(cat "$TRACING/dyn_ftrace_total_info")
+like "$info" '^[0-9]+ pages: *[0-9]+ groups: *[0-9]+' "dyn_ftrace_total_info: N pages:P groups: G"
+is "$(echo "$info" | sed -n '1s/ .*//p')" "$lines" "its number is that of available_filter_functions"
+
+# read-only, for root too
+for file in available_filter_functions available_filter_functions_addrs enabled_functions touched_functions \
+	dyn_ftrace_total_info available_tracers; do
+	works "$file is read" read "$TRACING/$file"
+	# Root opens anything, but there is nothing to write with.
+	tap_out=$(ftio write "$TRACING/$file" x)
+	like "$tap_out" '^E(INVAL|ACCES|BADF)$' "and not written"
+done
+
+# seeking and short reads
+is "$(dd if="$A" bs=7 count=100 2> /dev/null)" "$(head -c 700 "$TMP.avail")" "read in pieces of 7 bytes"
+is "$(dd if="$A" bs=4096 2> /dev/null | cmp - "$TMP.avail" 2>&1)" "" "and of 4096"
+
+done_testing

@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Instances: each with its own tracer, filter, pids, commands and buffer; made by mkdir, removed by rmdir.
+
+. "$(dirname "$0")/tap.sh"
+
+I=$TRACING/instances
+a=$I/a
+b=$I/b
+
+works "mkdir" mkdir "$a"
+works "another" mkdir "$b"
+fails_with EEXIST "the same name again" mkdir "$a"
+is "$(cat "$a/current_tracer") $(cat "$a/set_ftrace_filter")" "nop #### all functions enabled ####" "a new one is empty"
+like "$(cat "$a/available_tracers")" '(^| )function( |$)' "it has the function tracer"
+
+echo vfs_read > "$a/set_ftrace_filter"
+echo vfs_write > "$b/set_ftrace_filter"
+set_to vfs_open set_ftrace_filter
+for dir in "$a" "$b" "$TRACING"; do
+	echo function > "$dir/current_tracer"
+done
+poke > /dev/null
+read_bytes 10
+is "$(traced_in "$a") $(traced_in "$b") $(traced)" "vfs_read vfs_write vfs_open" "three tracers, each with its own filter"
+is "$(filter_in "$a") $(filter_in "$b") $(filter)" "vfs_read vfs_write vfs_open" "each filter reads back"
+line='^ *[^ ].*-[0-9]+ +\[[0-9]{3}\] [^ ]{5} +[0-9]+\.[0-9]{6}: vfs_read <-[a-zA-Z_0-9.]+$'
+is "$(trace_lines_in "$a" | grep -Evc "$line")" 0 "an instance's trace has the same form"
+
+echo nop > "$b/current_tracer"
+: > "$a/trace"
+: > "$b/trace"
+read_bytes 10
+is "$(traced_in "$a") $(traced_in "$b")" "vfs_read " "one stopped, the other goes on"
+
+echo 0 > "$a/tracing_on"
+: > "$a/trace"
+read_bytes 10
+is "$(traced_in "$a")" "" "its own tracing_on"
+echo 1 > "$a/tracing_on"
+
+# the same function in two
+echo vfs_read > "$b/set_ftrace_filter"
+echo function > "$b/current_tracer"
+: > "$a/trace"
+read_bytes 10
+is "$(traced_in "$a") $(traced_in "$b")" "vfs_read vfs_read" "the same function in two instances"
+
+# pids
+echo 1 > "$a/set_ftrace_pid"
+: > "$a/trace"
+: > "$b/trace"
+read_bytes 10
+is "$(traced_in "$a") $(traced_in "$b")" " vfs_read" "its own pids"
+echo > "$a/set_ftrace_pid"
+
+# options
+echo 1 > "$a/options/func_stack_trace"
+: > "$a/trace"
+: > "$b/trace"
+read_bytes 10
+like "$(trace_lines_in "$a")" '<stack trace>' "which work in it"
+unlike "$(trace_lines_in "$b")" '<stack trace>' "and nowhere else"
+echo 0 > "$a/options/func_stack_trace"
+
+# commands
+echo 'vfs_write:traceoff:1' >> "$a/set_ftrace_filter"
+is "$(filter_in "$a" | grep :) $(filter_in "$b" | grep :)" "vfs_write:traceoff:count=1 " "its own commands"
+read_bytes 1
+is "$(cat "$a/tracing_on")$(cat "$b/tracing_on")$(cat "$TRACING/tracing_on")" 011 "which act on it alone"
+echo '!vfs_write:traceoff:0' >> "$a/set_ftrace_filter"
+echo 1 > "$a/tracing_on"
+
+# notrace
+echo 'vfs_*' > "$a/set_ftrace_filter"
+echo vfs_read > "$a/set_ftrace_notrace"
+: > "$a/trace"
+: > "$b/trace"
+read_bytes 10
+unlike " $(traced_in "$a") " ' vfs_read ' "its own notrace"
+is "$(traced_in "$b")" vfs_read "which the other does not know"
+
+# removing
+exec 5< "$a/trace_pipe"
+fails_with EBUSY "rmdir with a reader in it" rmdir "$a"
+exec 5<&-
+exec 5>> "$a/set_ftrace_filter"
+fails_with EBUSY "rmdir with a writer of its filter" rmdir "$a"
+exec 5>&-
+echo 'vfs_write:traceoff' >> "$a/set_ftrace_filter"
+works "rmdir while its tracer runs and a command is set" rmdir "$a"
+is "$(ls "$I")" b "it is gone"
+like "$(cat "$TRACING/enabled_functions")" '^vfs_read \(1\)' "its functions are given back"
+unlike "$(cat "$TRACING/enabled_functions")" '^vfs_write ' "and its command's"
+: > "$b/trace"
+read_bytes 10
+is "$(traced_in "$b")" vfs_read "the other one goes on"
+fails_with ENOENT "rmdir again" rmdir "$a"
+echo nop > "$b/current_tracer"
+works "rmdir" rmdir "$b"
+
+# many
+for i in 1 2 3 4 5 6; do
+	mkdir "$I/n$i"
+	echo 'vfs_read' > "$I/n$i/set_ftrace_filter"
+	echo function > "$I/n$i/current_tracer"
+done
+like "$(cat "$TRACING/enabled_functions")" '^vfs_read \(6\)' "six instances on a function"
+read_bytes 10
+for i in 1 2 3 4 5 6; do
+	[ "$(traced_in "$I/n$i")" = vfs_read ] || break
+done
+is "$i" 6 "all six see it"
+rmdir "$I"/n?
+set_to nop current_tracer
+is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
+
+done_testing

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The irqsoff tracer, which uses the function tracer to show what ran while interrupts were off.
+
+. "$(dirname "$0")/tap.sh"
+grep -qw irqsoff "$TRACING/available_tracers" || skip_all "no irqsoff tracer"
+
+max=$TRACING/tracing_max_latency
+is "$(cat "$TRACING/options/function-trace")" 1 "function-trace is on"
+set_to irqsoff current_tracer
+# A maximum found while its buffer could not be swapped leaves none behind: look for another.
+tries=0
+while tries=$((tries + 1)) && [ $tries -lt 20 ]; do
+	set_to 0 tracing_max_latency
+	set_to 1 tracing_on
+	poke > /dev/null
+	set_to 0 tracing_on
+	trace=$(cat "$TRACING/trace")
+	! echo "$trace" | grep -q ' <-' || break
+done
+at_least "$(cat "$max")" 1 "a latency was found"
+like "$trace" '^# tracer: irqsoff$' "its header"
+like "$trace" '^# latency: [0-9]+ us, #[0-9]+/[0-9]+, CPU#[0-9]+ ' "with the latency"
+like "$trace" ' : [a-zA-Z_0-9.]+ <-[a-zA-Z_0-9.]+$' "and function lines"
+set_to nop current_tracer
+is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
+
+works "function-trace off" write "$TRACING/options/function-trace" 0
+set_to 1 tracing_on
+set_to irqsoff current_tracer
+is "$(cat "$TRACING/enabled_functions")" "" "then no function is enabled"
+works "function-trace on while it runs" write "$TRACING/options/function-trace" 1
+at_least "$(wc -l < "$TRACING/enabled_functions")" 1000 "now they are"
+works "function-trace off while it runs" write "$TRACING/options/function-trace" 0
+is "$(cat "$TRACING/enabled_functions")" "" "and now not"
+set_to nop current_tracer
+set_to 1 options/function-trace
+
+# It takes the global filter.
+set_to vfs_read set_ftrace_filter
+set_to irqsoff current_tracer
+is "$(cut -d' ' -f1,2 "$TRACING/enabled_functions")" "vfs_read (1)" "set_ftrace_filter holds for it"
+set_to 0 tracing_max_latency
+
+done_testing

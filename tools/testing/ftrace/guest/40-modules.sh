@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Modules that load, unload and fail to load while everything is traced.
+
+. "$(dirname "$0")/tap.sh"
+need_module ftmod_a ftmod_fail ftmod_callback
+
+echo 'nest 3' > "$TMP.call"
+call=/sys/module/ftmod_a/parameters/call
+count() {
+	sed 's/ .*//' "$TRACING/dyn_ftrace_total_info"
+}
+
+before=$(count)
+ok "load with tracing off" insmod "$MODULES/ftmod_a.ko"
+at_least "$(count)" $((before + 3)) "dyn_ftrace_total_info counts its sites"
+is "$(grep -c '\[ftmod_a\]$' "$TRACING/available_filter_functions_addrs")" $(($(count) - before)) "the lists show as many"
+is "$(grep '\[ftmod_a\]$' "$TRACING/available_filter_functions_addrs" | ftio nops)" "all nops" "all of them are nops"
+ok "unload" rmmod ftmod_a
+is "$(count)" "$before" "they are gone"
+
+# Only module functions are traced, to keep this quick; all of them are, so sites must go on at load.
+set_to '*:mod:ftmod_a' set_ftrace_filter
+echo '*:mod:ftmod_fail' >> "$TRACING/set_ftrace_filter"
+set_to function current_tracer
+set_to "" trace
+ok "load while tracing" insmod "$MODULES/ftmod_a.ko"
+set_to 0 tracing_on
+like " $(traced) " ' ftmod_a_init ftmod_a_setup ' "its init functions are traced"
+set_to 1 tracing_on
+record cp "$TMP.call" $call
+is "$(trace_lines | grep -c 'ftmod_a_one <-ftmod_a_nest$')" 3 "calls are"
+set_to 1 tracing_on
+ok "unload while tracing" rmmod ftmod_a
+set_to 0 tracing_on
+is "$(count)" "$before" "its sites are gone"
+unlike "$(cat "$TRACING/enabled_functions")" 'ftmod_a' "none is enabled"
+
+set_to "" trace
+set_to 1 tracing_on
+tap_out=$(insmod "$MODULES/ftmod_fail.ko" 2>&1)
+like "$tap_out" 'No such device' "a module that fails to load"
+set_to 0 tracing_on
+# Nobody keeps the names of a module that never came to be: maybe addresses only.
+at_least "$(trace_lines | grep -c ' <-')" 2 "is traced while it tries"
+is "$(count)" "$before" "it leaves no site behind"
+unlike "$(cat "$TRACING/available_filter_functions")" 'ftmod_fail' "nor a name"
+is "$(lsmod | grep -c ftmod)" 0 "nor itself"
+set_to nop current_tracer
+
+# With all functions of the kernel on.
+set_to "" set_ftrace_filter
+set_to 0 tracing_on
+set_to function current_tracer
+ok "load with all functions traced" insmod "$MODULES/ftmod_a.ko"
+like "$(cat "$TRACING/enabled_functions")" '^ftmod_a_one \[ftmod_a\] \(1\)' "its functions are enabled"
+addr=$(sed -n 's/ ftmod_a_one .*//p' "$TRACING/available_filter_functions_addrs")
+like "$(ftio bytes "$addr" 5)" '^e8 ' "the site is a call"
+set_to nop current_tracer
+is "$(ftio bytes "$addr" 5)" "0f 1f 44 00 00" "and a nop after it"
+rmmod ftmod_a
+
+# Loading and unloading while somebody else switches tracing on and off.
+toggle() {
+	set_to 'vfs_* ftmod_*' set_ftrace_filter 2> /dev/null || set_to 'vfs_*' set_ftrace_filter
+	while [ ! -e "$TMP.stop" ]; do
+		set_to function current_tracer
+		set_to nop current_tracer
+	done
+}
+toggle &
+loads=0
+for i in 1 2 3 4 5 6; do
+	insmod "$MODULES/ftmod_a.ko" && cp "$TMP.call" $call
+	insmod "$MODULES/ftmod_callback.ko"
+	insmod "$MODULES/ftmod_fail.ko" 2> /dev/null
+	rmmod ftmod_callback && rmmod ftmod_a && loads=$i
+done
+: > "$TMP.stop"
+wait
+is "$loads" 6 "six times in and out beside toggling"
+set_to nop current_tracer
+is "$(count)" "$before" "as many sites as at the start"
+is "$(cat "$TRACING/enabled_functions")" "" "none enabled"
+is "$(all_nops)" "all nops" "all nops"
+
+# Reading the lists while modules come and go.
+readers() {
+	while [ ! -e "$TMP.stop" ]; do
+		cat "$TRACING/available_filter_functions" "$TRACING/set_ftrace_filter" "$TRACING/touched_functions"
+	done > /dev/null
+}
+rm -f "$TMP.stop"
+readers &
+loads=0
+for i in 1 2 3 4; do
+	insmod "$MODULES/ftmod_a.ko" && rmmod ftmod_a && loads=$i
+done
+: > "$TMP.stop"
+wait
+is "$loads" 4 "in and out beside reading"
+
+done_testing

@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The in-kernel API: ops, filters and flags, called through the module ftmod_callback.
+
+. "$(dirname "$0")/tap.sh"
+need_module ftmod_callback
+
+P=/sys/module/ftmod_callback/parameters
+insmod "$MODULES/ftmod_callback.ko" || skip_all "ftmod_callback does not load"
+
+step() {
+	works "$1" write $P/step "$2"
+}
+
+refuses() {
+	fails_with "$1" "$2" write $P/step "$3"
+}
+
+# hits WANTED DESCRIPTION: the module calls ftmod_cb_one once, ftmod_cb_two twice; what the four ops saw.
+hits() {
+	echo '0 call' > $P/step
+	is "$(cat $P/hits)" "$1" "$2"
+}
+
+
+forget() {
+	for n; do
+		works "  unregister $n" write $P/step "$n unregister"
+		works "  forget $n" write $P/step "$n forget"
+	done
+}
+
+E=$TRACING/enabled_functions
+
+# filters
+step "a filter" "0 filter ftmod_cb_one"
+step "register" "0 register"
+like "$(cat "$E")" '^ftmod_cb_one \[ftmod_callback\] \(1\)' "enabled_functions lists it"
+hits "1 0 0 0" "only its function is seen"
+step "a filter changed while registered" "0 filter ftmod_cb_two"
+hits "2 0 0 0" "takes effect"
+step "appended" "0 append ftmod_cb_one"
+hits "3 0 0 0" "both"
+step "a notrace beside it" "0 notrace ftmod_cb_two"
+hits "1 0 0 0" "less that"
+refuses EINVAL "an unknown function in a filter" "0 filter nosuch_function"
+refuses EINVAL "an unknown function appended" "0 append nosuch_function"
+refuses EINVAL "a glob without a match" "0 append nosuch_*"
+step "unregister" "0 unregister"
+is "$(cat "$E")" "" "nothing is enabled"
+hits "0 0 0 0" "nothing is seen"
+step "forget" "0 forget"
+
+step "a glob" "0 filter ftmod_cb_t*"
+step "register" "0 register"
+hits "2 0 0 0" "is seen"
+forget 0
+
+# two on a function
+step "two ops" "0 filter ftmod_cb_one"
+step "  on one function" "1 filter ftmod_cb_one"
+step "  the first registered" "0 register"
+step "  the second registered" "1 register"
+like "$(cat "$E")" '^ftmod_cb_one \[ftmod_callback\] \(2\)' "count 2"
+hits "1 1 0 0" "both are called"
+step "the second changes its filter" "1 filter ftmod_cb_two"
+hits "1 2 0 0" "without harm to the first"
+forget 0 1
+
+# the global filter
+step "ops with the global filter" "0 global"
+set_to ftmod_cb_two set_ftrace_filter
+step "register" "0 register"
+hits "2 0 0 0" "follow set_ftrace_filter"
+set_to ftmod_cb_one set_ftrace_filter
+hits "1 0 0 0" "and its changes"
+works "unregister" write $P/step "0 unregister"
+set_to "" set_ftrace_filter
+works "forget" write $P/step "0 forget"
+
+# flags
+SAVE_REGS=4 RECURSION=10 RCU=4000 PERMANENT=10000
+for flags in $SAVE_REGS $RECURSION $RCU 14; do
+	step "flags 0x$flags" "0 flags $flags"
+	step "  filter" "0 filter ftmod_cb_one"
+	step "  register" "0 register"
+	hits "1 0 0 0" "  is called"
+	forget 0
+done
+step "SAVE_REGS" "0 flags $SAVE_REGS"
+step "  filter" "0 filter ftmod_cb_one"
+step "  register" "0 register"
+like "$(cat "$E")" '^ftmod_cb_one \[ftmod_callback\] \(1\) R' "shows as R"
+forget 0
+
+# IPMODIFY: one on a function, and never on all.
+both=1004 # IPMODIFY and SAVE_REGS
+step "IPMODIFY" "0 flags $both"
+step "  filter" "0 filter ftmod_cb_one"
+step "  register" "0 register"
+like "$(cat "$E")" '^ftmod_cb_one \[ftmod_callback\] \(1\) R I' "shows as R I"
+step "a second" "1 flags $both"
+step "  filter on the same function" "1 filter ftmod_cb_one"
+refuses EBUSY "  register" "1 register"
+hits "1 0 0 0" "  the first is as it was"
+step "  filter on another" "1 filter ftmod_cb_two"
+step "  register" "1 register"
+hits "1 2 0 0" "  both work"
+refuses EBUSY "  append the first one's function" "1 append ftmod_cb_one"
+hits "1 2 0 0" "  changes nothing"
+refuses EBUSY "  or a glob with it" "1 filter ftmod_cb_*"
+hits "1 2 0 0" "  changes nothing"
+step "ops without the flag" "2 filter ftmod_cb_one"
+step "  register beside it" "2 register"
+hits "1 2 1 0" "  works"
+forget 0 1 2
+step "IPMODIFY" "0 flags $both"
+step "  with an empty filter" "0 all"
+refuses EINVAL "  register" "0 register"
+step "  forget" "0 forget"
+
+# PERMANENT and kernel.ftrace_enabled
+S=/proc/sys/kernel/ftrace_enabled
+step "ops" "0 filter ftmod_cb_one"
+step "  register" "0 register"
+echo 0 > $S
+hits "0 0 0 0" "ftrace_enabled 0 silences them"
+step "PERMANENT" "1 flags $PERMANENT"
+step "  filter" "1 filter ftmod_cb_one"
+refuses EBUSY "  register while it is 0" "1 register"
+echo 1 > $S
+hits "1 0 0 0" "back with 1"
+step "  register while it is 1" "1 register"
+fails_with EBUSY "then it cannot be set to 0" write $S 0
+is "$(cat $S)" 1 "and is not"
+hits "1 1 0 0" "both are called"
+forget 0 1
+works "afterwards it can" write $S 0
+echo 1 > $S
+
+# many times
+failed=0
+for n in 1 2 3 4 5 6 7 8 9 10; do
+	for verb in "filter ftmod_cb_one" register unregister; do
+		echo "0 $verb" > $P/step || failed=$n
+	done
+done
+is "$failed" 0 "registered and unregistered ten times"
+echo '0 forget' > $P/step
+
+# Tests inside the module; a line of its result is a check.
+for name in count many regs ipmodify recursion stack ips dynamic; do
+	works "$name" write $P/run "$name"
+	while read -r verdict text; do
+		case $verdict in
+		ok) pass_or_fail 0 "$name: $text" ;;
+		not) pass_or_fail 1 "$name: ${text#ok }" ;;
+		*) echo "# $text" ;;
+		esac
+	done < $P/result
+done
+is "$(cat "$E")" "" "nothing is enabled afterwards"
+
+# Registering twice is the caller's bug: an error, and maybe a warning.
+is "$(kernel_log | bad_news)" "" "nothing bad in the kernel log so far"
+step "ops" "0 filter ftmod_cb_one"
+step "  register" "0 register"
+refuses EBUSY "  register again" "0 register"
+hits "1 0 0 0" "  it is called once"
+step "  unregister" "0 unregister"
+refuses EBUSY "  unregister again" "0 unregister"
+hits "0 0 0 0" "  nothing is called"
+echo '0 forget' > $P/step
+log_mark
+
+done_testing

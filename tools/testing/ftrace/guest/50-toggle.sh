@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The tracer on and off on all functions, 20 times, on all CPUs, under load. Then every site must be a nop again, byte
+# for byte, and the kernel must not have said a word.
+
+# shellcheck disable=SC2317 # functions called through load()
+
+. "$(dirname "$0")/tap.sh"
+
+# load COMMAND: again and again until told to stop. The pauses leave an emulated CPU some time for the toggling.
+load() {
+	while [ ! -e "$TMP.stop" ]; do
+		"$@" > /dev/null 2>&1
+		usleep 5000
+	done
+}
+forks() {
+	(exit 0)
+	sh -c :
+}
+copies() {
+	dd if=/dev/zero of="$TMP.dd" bs=4096 count=16
+}
+finds() {
+	find /proc/sys/kernel
+}
+pipes() {
+	echo x | cat
+}
+
+is "$(all_nops)" "all nops" "all sites are nops before"
+load forks &
+load copies &
+load finds &
+load pipes &
+
+failed=0
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	set_to function current_tracer || failed=$((failed + 1))
+	[ "$i" -gt 1 ] || on=$(wc -l < "$TRACING/enabled_functions")
+	set_to nop current_tracer || failed=$((failed + 1))
+done
+: > "$TMP.stop"
+wait
+is "$failed" 0 "20 times on and off"
+is "$on" "$(wc -l < "$TRACING/available_filter_functions")" "on means every function"
+is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled"
+is "$(all_nops)" "all nops" "all sites are nops after"
+is "$(kernel_log | bad_news)" "" "the kernel did not complain"
+
+# Filters changed under load, overlapping.
+rm -f "$TMP.stop"
+load copies &
+load pipes &
+set_to 'vfs_*' set_ftrace_filter
+set_to function current_tracer
+mkdir "$TRACING/instances/a"
+echo function > "$TRACING/instances/a/current_tracer"
+failed=0
+for glob in '*read*' 'vfs_*' '*write*' '*_open' 'vfs_*' '*sys*' 'pipe_*'; do
+	set_to "$glob" set_ftrace_filter || failed=$((failed + 1))
+	echo "$glob" > "$TRACING/instances/a/set_ftrace_filter" || failed=$((failed + 1))
+done
+: > "$TMP.stop"
+wait
+is "$failed" 0 "filters changed under load"
+is "$(grep -vc '^pipe_[^ ]* (2)' "$TRACING/enabled_functions")" 0 "both have the last"
+rmdir "$TRACING/instances/a"
+set_to nop current_tracer
+is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled"
+is "$(all_nops)" "all nops" "all sites are nops again"
+
+done_testing

@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Every single memory allocation of an operation fails once. Either the operation is refused and nothing has changed,
+# or it did without that memory and has worked in full.
+
+. "$(dirname "$0")/tap.sh"
+
+slab=/sys/kernel/debug/failslab
+need $slab/ignore-gfp-wait /proc/self/fail-nth
+F=$TRACING/set_ftrace_filter
+
+verbose=$(cat $slab/verbose)
+echo 0 > $slab/verbose
+echo N > $slab/ignore-gfp-wait
+
+# Beside the failure itself, which the core may have to report, the tracepoints of the base warn of theirs.
+complaints() {
+	kernel_log | bad_news | grep -vE 'Call Trace|WARNING: .* at kernel/tracepoint.c:'
+}
+
+# each_fails NAME STATE RESTORE VERB...: STATE prints what must not change, RESTORE undoes a success.
+each_fails() {
+	name=$1 state=$2 restore=$3
+	shift 3
+	before=$($state)
+	n=0 refused=0 changed='' lost=''
+	while n=$((n + 1)) && [ $n -lt 150 ]; do
+		ftio nth $n "$@" > "$TMP.out" 2>&1
+		case $? in
+		0)	[ "$($state)" != "$before" ] || lost="$lost $n" ;;
+		1)	refused=$((refused + 1))
+			[ "$($state)" = "$before" ] || changed="$changed $n:$(cat "$TMP.out")" ;;
+		*)	break ;;
+		esac
+		$restore
+	done
+	$restore
+	is "$changed" "" "$name: $((n - 1)) allocations; $refused are needed; the operation is refused and nothing changed"
+	base_todo is "$lost" "" "  what was not refused was done"
+	at_least "$refused" 1 "  a failure was seen"
+	is "$(complaints)" "" "  without a complaint"
+}
+
+# shellcheck disable=SC2317 # called through each_fails
+tracing_state() {
+	cat "$TRACING/current_tracer" "$F" "$TRACING/set_ftrace_notrace"
+	cut -d'	' -f1 "$TRACING/enabled_functions"
+}
+# shellcheck disable=SC2317
+filter_back() {
+	echo vfs_open > "$F"
+}
+# shellcheck disable=SC2317
+tracer_off() {
+	echo nop > "$TRACING/current_tracer"
+}
+# shellcheck disable=SC2317
+notrace_back() {
+	echo > "$TRACING/set_ftrace_notrace"
+}
+# shellcheck disable=SC2317
+commands_back() {
+	clear_commands "$TRACING"
+}
+# shellcheck disable=SC2317
+instances() {
+	ls "$TRACING/instances"
+	cut -d'	' -f1 "$TRACING/enabled_functions"
+}
+# shellcheck disable=SC2317
+no_instance() {
+	[ ! -d "$TRACING/instances/f" ] || rmdir "$TRACING/instances/f"
+}
+
+echo vfs_open > "$F"
+each_fails "append a name to the filter" tracing_state filter_back append "$F" "vfs_read
+"
+each_fails "append to notrace" tracing_state notrace_back append "$TRACING/set_ftrace_notrace" "vfs_read
+"
+each_fails "set a command" tracing_state commands_back append "$F" "vfs_read:traceoff:3
+"
+each_fails "switch the tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function
+set_to function current_tracer
+each_fails "append a name while tracing" tracing_state filter_back append "$F" "vfs_read
+"
+each_fails "set a command while tracing" tracing_state commands_back append "$F" "vfs_read:stacktrace
+"
+set_to nop current_tracer
+each_fails "make an instance" instances no_instance mkdir "$TRACING/instances/f"
+
+if [ -e "$MODULES/ftmod_callback.ko" ]; then
+	P=/sys/module/ftmod_callback/parameters
+	insmod "$MODULES/ftmod_callback.ko"
+	# shellcheck disable=SC2317
+	hits() {
+		echo '0 call' > "$P/step"
+		cat "$P/hits"
+		cut -d'	' -f1 "$TRACING/enabled_functions"
+	}
+	# shellcheck disable=SC2317
+	unregister() {
+		! grep -q ftmod_cb_one "$TRACING/enabled_functions" || echo '0 unregister' > "$P/step"
+	}
+	# shellcheck disable=SC2317
+	filter_one() {
+		echo '0 filter ftmod_cb_one' > "$P/step"
+	}
+	filter_one
+	each_fails "register ops" hits unregister write "$P/step" "0 register"
+	echo '0 register' > "$P/step"
+	each_fails "change the filter of registered ops" hits filter_one write "$P/step" "0 filter ftmod_cb_two"
+	echo '0 unregister' > "$P/step"
+	echo '0 forget' > "$P/step"
+else
+	skip "no ftmod_callback.ko"
+fi
+
+echo Y > $slab/ignore-gfp-wait
+echo "$verbose" > $slab/verbose
+is "$(all_nops)" "all nops" "all sites are nops"
+is "$(complaints)" "" "nothing bad in the kernel log"
+log_mark
+
+done_testing

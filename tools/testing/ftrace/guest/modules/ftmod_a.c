@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A module with functions to trace.
+ *
+ * Nothing calls them but a write of "NAME COUNT" to the parameter "call", so a test knows how often each of them has
+ * run. One function is __init: its site must be there while the module loads and be gone afterwards.
+ */
+#include <linux/compiler.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/string.h>
+
+long ftmod_a_one(long x);
+long ftmod_a_two(long x, long y);
+long ftmod_a_nest(long x);
+
+/* Global and not cloned: the compiler may neither inline them nor give them another name. */
+noinline __noclone long ftmod_a_one(long x)
+{
+	barrier();
+	return x + 1;
+}
+
+noinline __noclone long ftmod_a_two(long x, long y)
+{
+	barrier();
+	return x + y;
+}
+
+/* The additions keep the calls from becoming jumps. */
+noinline __noclone long ftmod_a_nest(long x)
+{
+	return ftmod_a_one(x) + ftmod_a_two(x, x) + 1;
+}
+
+static int call_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int count, i;
+	char name[16];
+
+	if (sscanf(val, "%15s %u", name, &count) != 2)
+		return -EINVAL;
+	for (i = 0; i < count; i++) {
+		if (!strcmp(name, "one"))
+			ftmod_a_one(i);
+		else if (!strcmp(name, "two"))
+			ftmod_a_two(i, i);
+		else if (!strcmp(name, "nest"))
+			ftmod_a_nest(i);
+		else
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static const struct kernel_param_ops call_ops = {
+	.set = call_set,
+};
+module_param_cb(call, &call_ops, NULL, 0200);
+MODULE_PARM_DESC(call, "NAME COUNT: call function ftmod_a_NAME COUNT times");
+
+static noinline __init int ftmod_a_setup(void)
+{
+	barrier();
+	return 0;
+}
+
+static int __init ftmod_a_init(void)
+{
+	int ret = ftmod_a_setup();
+
+	barrier();
+	return ret;
+}
+module_init(ftmod_a_init);
+
+static void __exit ftmod_a_exit(void)
+{
+	barrier();
+}
+module_exit(ftmod_a_exit);
+
+MODULE_DESCRIPTION("Functions for the function tracer's tests");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Drives the in-kernel API of the function tracer: ops, filters, callbacks.
+ *
+ * Two ways in. "step" does one API call on one of four ops and returns its error to the writer, so the script decides
+ * what comes after what and sees the exact errno; "hits" reads how often each ops was called. "run" does a whole test
+ * whose point is what the callback sees (registers, stack, parent), or timing; "result" reads it, a line a check.
+ */
+#include <linux/compiler.h>
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/ftrace.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+
+long ftmod_cb_one(long a, long b);
+long ftmod_cb_two(long a, long b);
+long ftmod_cb_new(long a, long b);
+long ftmod_cb_many(long a, long b, long c, long d, long e, long f, long g, long h);
+long ftmod_cb_outer(long a);
+
+noinline __noclone long ftmod_cb_one(long a, long b)
+{
+	barrier();
+	return 1000 + 10 * a + b;
+}
+
+noinline __noclone long ftmod_cb_two(long a, long b)
+{
+	barrier();
+	return 2000 + 10 * a + b;
+}
+
+/* Where an IPMODIFY ops sends calls of ftmod_cb_one(). */
+noinline __noclone long ftmod_cb_new(long a, long b)
+{
+	barrier();
+	return 3000 + 10 * a + b;
+}
+
+noinline __noclone long ftmod_cb_many(long a, long b, long c, long d, long e, long f, long g, long h)
+{
+	barrier();
+	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h;
+}
+
+noinline __noclone long ftmod_cb_outer(long a)
+{
+	return ftmod_cb_one(a, 1) + 1;
+}
+
+/* The ops of "step" and "run". */
+
+struct test_ops {
+	struct ftrace_ops ops;
+	atomic_t hits;
+	/* What the last call saw. */
+	unsigned long ip;
+	unsigned long parent_ip;
+	bool full_regs;
+	long args[6];
+	unsigned long sp;
+	unsigned long regs_ip;
+};
+
+static void notrace count_hit(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			      struct ftrace_regs *fregs)
+{
+	struct test_ops *t = container_of(op, struct test_ops, ops);
+
+	atomic_inc(&t->hits);
+	t->ip = ip;
+	t->parent_ip = parent_ip;
+}
+
+static void notrace look_at_regs(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				 struct ftrace_regs *fregs)
+{
+	struct test_ops *t = container_of(op, struct test_ops, ops);
+	int i;
+
+	count_hit(ip, parent_ip, op, fregs);
+	t->full_regs = ftrace_get_regs(fregs);
+	for (i = 0; i < ARRAY_SIZE(t->args); i++)
+		t->args[i] = ftrace_regs_get_argument(fregs, i);
+	t->sp = ftrace_regs_get_stack_pointer(fregs);
+	t->regs_ip = ftrace_regs_get_instruction_pointer(fregs);
+}
+
+static void notrace redirect(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			     struct ftrace_regs *fregs)
+{
+	count_hit(ip, parent_ip, op, fregs);
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)ftmod_cb_new);
+}
+
+static void notrace change_first_argument(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+					  struct ftrace_regs *fregs)
+{
+	count_hit(ip, parent_ip, op, fregs);
+	ftrace_get_regs(fregs)->di = 7;
+}
+
+/* Calls the function that it traces: only recursion protection keeps this from running off the stack. */
+static void notrace call_again(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			       struct ftrace_regs *fregs)
+{
+	count_hit(ip, parent_ip, op, fregs);
+	ftmod_cb_one(0, 0);
+}
+
+static unsigned long stack[32];
+static unsigned int stack_len;
+
+static void notrace save_stack(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			       struct ftrace_regs *fregs)
+{
+	count_hit(ip, parent_ip, op, fregs);
+	stack_len = stack_trace_save(stack, ARRAY_SIZE(stack), 0);
+}
+
+/* Results of "run". */
+
+static char result[PAGE_SIZE - 1];
+static size_t result_len;
+
+#define note(fmt, ...)										\
+	(result_len += scnprintf(result + result_len, sizeof(result) - result_len, fmt "\n", ##__VA_ARGS__))
+#define check(cond, fmt, ...)	note("%s " fmt, (cond) ? "ok" : "not ok", ##__VA_ARGS__)
+
+/* A glob is taken apart in place, so no string constant may be passed on. */
+static int set_filter(struct test_ops *t, const char *name, bool reset)
+{
+	unsigned char copy[KSYM_NAME_LEN];
+
+	strscpy(copy, name);
+	return ftrace_set_filter(&t->ops, copy, strlen(copy), reset);
+}
+
+static int start(struct test_ops *t, ftrace_func_t func, unsigned long flags, const char *name)
+{
+	int ret;
+
+	memset(t, 0, sizeof(*t));
+	t->ops.func = func;
+	t->ops.flags = flags;
+	ret = set_filter(t, name, true);
+	if (!ret)
+		ret = register_ftrace_function(&t->ops);
+	if (ret) {
+		check(false, "start on %s: error %d", name, ret);
+		ftrace_free_filter(&t->ops);
+	}
+	return ret;
+}
+
+static void stop(struct test_ops *t)
+{
+	int ret = unregister_ftrace_function(&t->ops);
+
+	if (ret)
+		check(false, "stop: error %d", ret);
+	ftrace_free_filter(&t->ops);
+}
+
+static bool in_function(unsigned long addr, const char *name)
+{
+	char sym[KSYM_SYMBOL_LEN];
+
+	snprintf(sym, sizeof(sym), "%ps", (void *)addr);
+	/* "name [module]" */
+	return str_has_prefix(sym, name) && strchr(" ", sym[strlen(name)]);
+}
+
+static struct test_ops tests[40];
+
+static void run_count(void)
+{
+	struct test_ops *a = &tests[0], *b = &tests[1], *c = &tests[2];
+	int i;
+
+	if (start(a, count_hit, 0, "ftmod_cb_one"))
+		return;
+	for (i = 0; i < 5; i++)
+		ftmod_cb_one(i, i);
+	for (i = 0; i < 3; i++)
+		ftmod_cb_two(i, i);
+	check(atomic_read(&a->hits) == 5, "alone: 5 calls of its function, seen %d", atomic_read(&a->hits));
+	ftmod_cb_outer(1);
+	check(in_function(a->ip, "ftmod_cb_one"), "ip is in the traced function: %ps", (void *)a->ip);
+	check(in_function(a->parent_ip, "ftmod_cb_outer"), "parent_ip is in its caller: %ps", (void *)a->parent_ip);
+
+	if (start(b, count_hit, 0, "ftmod_cb_one") || start(c, count_hit, FTRACE_OPS_FL_RECURSION, "ftmod_cb_*"))
+		return;
+	set_filter(b, "ftmod_cb_two", false);
+	atomic_set(&a->hits, 0);
+	for (i = 0; i < 5; i++)
+		ftmod_cb_outer(i);
+	for (i = 0; i < 3; i++)
+		ftmod_cb_two(i, i);
+	check(atomic_read(&a->hits) == 5, "three ops: the one on one function, 5 calls, seen %d",
+	      atomic_read(&a->hits));
+	check(atomic_read(&b->hits) == 8, "three ops: the one on two functions, 8 calls, seen %d",
+	      atomic_read(&b->hits));
+	check(atomic_read(&c->hits) == 13, "three ops: the one with a glob, 13 calls, seen %d",
+	      atomic_read(&c->hits));
+	check(in_function(a->parent_ip, "ftmod_cb_outer"), "three ops: parent_ip is in the caller: %ps",
+	      (void *)a->parent_ip);
+	stop(b);
+	ftmod_cb_outer(0);
+	check(atomic_read(&a->hits) == 6 && atomic_read(&b->hits) == 8 && atomic_read(&c->hits) == 15,
+	      "one of three gone: the others see on, %d %d %d", atomic_read(&a->hits), atomic_read(&b->hits),
+	      atomic_read(&c->hits));
+	stop(c);
+	stop(a);
+	ftmod_cb_outer(0);
+	check(atomic_read(&a->hits) == 6 && atomic_read(&c->hits) == 15, "all gone: nothing is seen");
+}
+
+static void run_many(void)
+{
+	int i, wrong = 0;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		if (start(&tests[i], count_hit, 0, i % 2 ? "ftmod_cb_one" : "ftmod_cb_two"))
+			return;
+	for (i = 0; i < 3; i++)
+		ftmod_cb_one(i, i);
+	ftmod_cb_two(i, i);
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		wrong += atomic_read(&tests[i].hits) != (i % 2 ? 3 : 1);
+	check(!wrong, "20 ops on each of two functions: %d with a wrong count", wrong);
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		stop(&tests[i]);
+	ftmod_cb_one(0, 0);
+	wrong = 0;
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		wrong += atomic_read(&tests[i].hits) != (i % 2 ? 3 : 1);
+	check(!wrong, "and all of them removed: %d saw another call", wrong);
+}
+
+static void check_regs(struct test_ops *t, const char *what, bool full)
+{
+	long got = ftmod_cb_many(11, 12, 13, 14, 15, 16, 17, 18);
+
+	check(got == 11 + 24 + 39 + 56 + 75 + 96 + 119 + 144, "%s: the function gets its 8 arguments", what);
+	check(t->args[0] == 11 && t->args[1] == 12 && t->args[2] == 13 && t->args[3] == 14 && t->args[4] == 15 &&
+	      t->args[5] == 16, "%s: the callback sees the 6 in registers", what);
+	check(t->full_regs == full, "%s: full pt_regs %s", what, full ? "given" : "not given");
+	check(in_function(t->regs_ip, "ftmod_cb_many"), "%s: regs->ip is in the function: %ps", what,
+	      (void *)t->regs_ip);
+	check(*(unsigned long *)t->sp == t->parent_ip, "%s: the stack pointer points to the return address", what);
+}
+
+static void run_regs(void)
+{
+	struct test_ops *a = &tests[0], *b = &tests[1];
+	long got;
+
+	if (start(a, look_at_regs, 0, "ftmod_cb_many"))
+		return;
+	check_regs(a, "no flags", false);
+	if (start(b, look_at_regs, FTRACE_OPS_FL_SAVE_REGS, "ftmod_cb_many"))
+		return;
+	check_regs(b, "SAVE_REGS beside another ops", true);
+	stop(a);
+	check_regs(b, "SAVE_REGS alone", true);
+	stop(b);
+	if (start(a, look_at_regs, FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED, "ftmod_cb_many"))
+		return;
+	check_regs(a, "SAVE_REGS_IF_SUPPORTED", true);
+	stop(a);
+
+	if (start(a, change_first_argument, FTRACE_OPS_FL_SAVE_REGS, "ftmod_cb_one"))
+		return;
+	got = ftmod_cb_one(1, 2);
+	check(got == 1072, "a changed argument register reaches the function: %ld", got);
+	stop(a);
+}
+
+static void run_ipmodify(void)
+{
+	struct test_ops *a = &tests[0], *b = &tests[1];
+	long got;
+
+	if (start(a, redirect, FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY, "ftmod_cb_one"))
+		return;
+	got = ftmod_cb_one(1, 2);
+	check(got == 3012, "a call goes where the callback points: %ld", got);
+	if (start(b, count_hit, 0, "ftmod_cb_one"))
+		return;
+	got = ftmod_cb_one(1, 2);
+	check(got == 3012 && atomic_read(&b->hits) == 1, "the same with another ops beside it: %ld", got);
+	stop(a);
+	got = ftmod_cb_one(1, 2);
+	check(got == 1012 && atomic_read(&b->hits) == 2, "and back when it is gone: %ld", got);
+	stop(b);
+}
+
+static void run_recursion(void)
+{
+	struct test_ops *a = &tests[0], *b = &tests[1];
+	int hits;
+
+	if (start(a, call_again, FTRACE_OPS_FL_RECURSION, "ftmod_cb_one"))
+		return;
+	ftmod_cb_one(1, 1);
+	hits = atomic_read(&a->hits);
+	/* One more level is let through: an interrupt in the middle of the bookkeeping looks the same. */
+	check(hits >= 1 && hits <= 2, "RECURSION alone: no endless recursion, %d hits", hits);
+	if (start(b, count_hit, 0, "ftmod_cb_one"))
+		return;
+	atomic_set(&a->hits, 0);
+	ftmod_cb_one(1, 1);
+	hits = atomic_read(&a->hits);
+	check(hits >= 1 && hits <= 2, "RECURSION beside another: no endless recursion, %d hits", hits);
+	check(atomic_read(&b->hits) >= 1, "the other one is called: %d hits", atomic_read(&b->hits));
+	stop(b);
+	stop(a);
+	if (start(a, count_hit, FTRACE_OPS_FL_RCU, "ftmod_cb_one"))
+		return;
+	ftmod_cb_one(1, 1);
+	check(atomic_read(&a->hits) == 1, "RCU: called once, %d hits", atomic_read(&a->hits));
+	stop(a);
+}
+
+static void check_stack(const char *what)
+{
+	int one = -1, outer = -1, entry = -1, i;
+
+	ftmod_cb_outer(1);
+	for (i = 0; i < stack_len; i++) {
+		if (one < 0 && in_function(stack[i], "ftmod_cb_one"))
+			one = i;
+		if (outer < 0 && in_function(stack[i], "ftmod_cb_outer"))
+			outer = i;
+		if (entry < 0 && in_function(stack[i], "do_syscall_64"))
+			entry = i;
+	}
+	check(one >= 0, "%s: the stack holds the traced function", what);
+	check(outer >= 0 && outer == one + 1, "%s: and its caller right above it", what);
+	check(entry > outer, "%s: and goes on to the system call", what);
+	for (i = 0; i < stack_len && (one < 0 || outer != one + 1 || entry < outer); i++)
+		note("# %pS", (void *)stack[i]);
+}
+
+static void run_stack(void)
+{
+	struct test_ops *a = &tests[0], *b = &tests[1];
+
+	if (start(a, save_stack, 0, "ftmod_cb_one"))
+		return;
+	check_stack("one ops");
+	if (start(b, count_hit, 0, "ftmod_cb_one"))
+		return;
+	check_stack("two ops");
+	stop(a);
+	stop(b);
+	if (start(a, save_stack, FTRACE_OPS_FL_SAVE_REGS, "ftmod_cb_one"))
+		return;
+	check_stack("SAVE_REGS");
+	if (start(b, count_hit, 0, "ftmod_cb_one"))
+		return;
+	check_stack("SAVE_REGS and another");
+	stop(a);
+	stop(b);
+	if (start(a, save_stack, FTRACE_OPS_FL_RECURSION, "ftmod_cb_one"))
+		return;
+	check_stack("RECURSION");
+	stop(a);
+}
+
+/* Filters set by address, alone and in a batch. */
+static void run_ips(void)
+{
+	unsigned long good[2] = { (unsigned long)ftmod_cb_one, (unsigned long)ftmod_cb_two };
+	unsigned long mixed[2] = { (unsigned long)ftmod_cb_many, (unsigned long)&tests };
+	struct test_ops *a = &tests[0];
+	int ret;
+
+	if (start(a, count_hit, 0, "ftmod_cb_outer"))
+		return;
+	ret = ftrace_set_filter_ips(&a->ops, good, 2, 0, 1);
+	ftmod_cb_one(0, 0);
+	ftmod_cb_two(0, 0);
+	ftmod_cb_outer(0);
+	check(!ret && atomic_read(&a->hits) == 3, "two addresses replace a filter: %d, %d hits", ret,
+	      atomic_read(&a->hits));
+	ret = ftrace_set_filter_ips(&a->ops, mixed, 2, 0, 0);
+	check(ret == -EINVAL, "a batch with an address that is no function: %d", ret);
+	atomic_set(&a->hits, 0);
+	ftmod_cb_many(0, 0, 0, 0, 0, 0, 0, 0);
+	check(atomic_read(&a->hits) == 0, "and nothing of it is taken");
+	ret = ftrace_set_filter_ip(&a->ops, good[0], 1, 0);
+	ftmod_cb_one(0, 0);
+	ftmod_cb_two(0, 0);
+	check(!ret && atomic_read(&a->hits) == 1, "one address removed: %d, %d hits", ret, atomic_read(&a->hits));
+	ret = ftrace_set_filter_ip(&a->ops, good[0], 1, 0);
+	check(ret == -ENOENT, "the same again: %d", ret);
+	ret = ftrace_set_filter_ip(&a->ops, mixed[1], 0, 0);
+	check(ret == -EINVAL, "an address that is no function: %d", ret);
+	stop(a);
+}
+
+/* A task on every CPU that calls the traced functions. It sleeps now and then, or unregistering would never return. */
+static int caller_thread(void *unused)
+{
+	while (!kthread_should_stop()) {
+		int i;
+
+		for (i = 0; i < 200; i++)
+			ftmod_cb_outer(i);
+		usleep_range(50, 100);
+	}
+	return 0;
+}
+
+static struct task_struct *callers[NR_CPUS];
+
+static void start_callers(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		struct task_struct *t = kthread_create_on_cpu(caller_thread, NULL, cpu, "ftmod_caller/%u");
+
+		if (IS_ERR(t)) {
+			check(false, "start a thread: %ld", PTR_ERR(t));
+			continue;
+		}
+		callers[cpu] = t;
+		wake_up_process(t);
+	}
+}
+
+static void stop_callers(void)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < NR_CPUS; cpu++)
+		if (callers[cpu])
+			kthread_stop(callers[cpu]);
+	memset(callers, 0, sizeof(callers));
+}
+
+/*
+ * Ops in memory that is gone as soon as unregistering returns, while every CPU is in and out of the traced function.
+ * A late callback would count in poisoned memory, or run a freed trampoline.
+ */
+static void run_dynamic(void)
+{
+	static const unsigned long flags[] = { 0, FTRACE_OPS_FL_SAVE_REGS, FTRACE_OPS_FL_RECURSION, FTRACE_OPS_FL_RCU };
+	int i, late = 0, silent = 0;
+
+	start_callers();
+	for (i = 0; i < 12; i++) {
+		struct test_ops *t = kzalloc(sizeof(*t), GFP_KERNEL);
+		int hits, patience = 100;
+
+		if (!t || start(t, count_hit, flags[i % 4], i % 3 ? "ftmod_cb_one" : "ftmod_cb_*")) {
+			kfree(t);
+			break;
+		}
+		while (!atomic_read(&t->hits) && patience--)
+			msleep(10);
+		stop(t);
+		hits = atomic_read(&t->hits);
+		silent += !hits;
+		mdelay(1);
+		late += atomic_read(&t->hits) != hits;
+		memset(t, 0x6b, sizeof(*t));
+		kfree(t);
+	}
+	stop_callers();
+	check(i == 12, "12 dynamic ops came and went: %d", i);
+	check(!silent, "each was called: %d were not", silent);
+	check(!late, "none after unregistering: %d were", late);
+}
+
+static const struct {
+	const char *name;
+	void (*func)(void);
+} runs[] = {
+	{ "count", run_count },
+	{ "many", run_many },
+	{ "regs", run_regs },
+	{ "ipmodify", run_ipmodify },
+	{ "recursion", run_recursion },
+	{ "stack", run_stack },
+	{ "ips", run_ips },
+	{ "dynamic", run_dynamic },
+};
+
+static int run_set(const char *val, const struct kernel_param *kp)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(runs); i++) {
+		if (!sysfs_streq(val, runs[i].name))
+			continue;
+		result_len = 0;
+		runs[i].func();
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static const struct kernel_param_ops run_ops = {
+	.set = run_set,
+};
+module_param_cb(run, &run_ops, NULL, 0200);
+MODULE_PARM_DESC(run, "NAME: do a test");
+
+static int result_get(char *buf, const struct kernel_param *kp)
+{
+	memcpy(buf, result, result_len);
+	return result_len;
+}
+
+static const struct kernel_param_ops result_ops = {
+	.get = result_get,
+};
+module_param_cb(result, &result_ops, NULL, 0400);
+MODULE_PARM_DESC(result, "what the last test found, a line a check");
+
+/* Single steps. */
+
+static struct test_ops steps[4];
+
+static int step_set(const char *val, const struct kernel_param *kp)
+{
+	char verb[16], arg[64] = "";
+	struct test_ops *t;
+	unsigned int n;
+	char *name = arg;
+
+	if (sscanf(val, "%u %15s %63s", &n, verb, arg) < 2 || n >= ARRAY_SIZE(steps))
+		return -EINVAL;
+	t = &steps[n];
+	if (!t->ops.func)
+		t->ops.func = count_hit;
+
+	if (!strcmp(verb, "filter"))
+		return ftrace_set_filter(&t->ops, name, strlen(name), 1);
+	if (!strcmp(verb, "append"))
+		return ftrace_set_filter(&t->ops, name, strlen(name), 0);
+	if (!strcmp(verb, "all"))
+		return ftrace_set_filter(&t->ops, NULL, 0, 1);
+	if (!strcmp(verb, "notrace"))
+		return ftrace_set_notrace(&t->ops, name, strlen(name), 1);
+	if (!strcmp(verb, "flags"))
+		return kstrtoul(arg, 16, &t->ops.flags);
+	if (!strcmp(verb, "register"))
+		return register_ftrace_function(&t->ops);
+	if (!strcmp(verb, "unregister"))
+		return unregister_ftrace_function(&t->ops);
+	if (!strcmp(verb, "global"))
+		ftrace_ops_set_global_filter(&t->ops);
+	else if (!strcmp(verb, "forget")) {
+		if (t->ops.flags & FTRACE_OPS_FL_ENABLED)
+			return -EBUSY;
+		ftrace_free_filter(&t->ops);
+		memset(t, 0, sizeof(*t));
+	} else if (!strcmp(verb, "call")) {
+		for (n = 0; n < ARRAY_SIZE(steps); n++)
+			atomic_set(&steps[n].hits, 0);
+		ftmod_cb_one(1, 2);
+		ftmod_cb_two(1, 2);
+		ftmod_cb_two(1, 2);
+	} else {
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static const struct kernel_param_ops step_ops = {
+	.set = step_set,
+};
+module_param_cb(step, &step_ops, NULL, 0200);
+MODULE_PARM_DESC(step, "OPS VERB [ARGUMENT]: one API call");
+
+static int hits_get(char *buf, const struct kernel_param *kp)
+{
+	return scnprintf(buf, PAGE_SIZE, "%d %d %d %d\n", atomic_read(&steps[0].hits), atomic_read(&steps[1].hits),
+			 atomic_read(&steps[2].hits), atomic_read(&steps[3].hits));
+}
+
+static const struct kernel_param_ops hits_ops = {
+	.get = hits_get,
+};
+module_param_cb(hits, &hits_ops, NULL, 0400);
+MODULE_PARM_DESC(hits, "how often each ops was called by the last \"call\"");
+
+static int __init ftmod_callback_init(void)
+{
+	return 0;
+}
+module_init(ftmod_callback_init);
+
+static void __exit ftmod_callback_exit(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(steps); i++)
+		if (steps[i].ops.flags & FTRACE_OPS_FL_ENABLED)
+			unregister_ftrace_function(&steps[i].ops);
+}
+module_exit(ftmod_callback_exit);
+
+MODULE_DESCRIPTION("The in-kernel API of the function tracer, called from a shell");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ftio: file operations with their exact error, for the guest tests.
+ *
+ * A shell says "write error: Invalid argument" and loses the rest; a test of a control file wants the errno. Every
+ * verb prints nothing and exits 0 if the kernel accepted the operation, prints the errno's name and exits 1 if it
+ * refused. Exit status 2 is wrong usage; whatever fails around the operation, rather than in it, is status 3.
+ */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NOBODY	65534
+
+static const char usage[] =
+	"usage: ftio VERB ...\n"
+	"  write FILE TEXT    open for writing with truncation, write TEXT, close\n"
+	"  append FILE TEXT   the same with O_APPEND and no truncation\n"
+	"  read FILE          open and read to the end\n"
+	"  open MODE FILE     open with MODE r, w, a or rw\n"
+	"  mkdir DIR          rmdir DIR\n"
+	"  nobody VERB ...    do VERB as an unprivileged user\n"
+	"  nth N VERB ...     do VERB; its Nth failable allocation fails; status 4 if it made fewer\n"
+	"  nops               read \"ADDRESS NAME\" lines, list those not the 5-byte nop in /proc/kcore; or \"all nops\"\n"
+	"  bytes ADDRESS N    print N bytes of kernel memory\n"
+	"  perf ID FILTER     count what trace event ID sees of 10 one-byte reads\n";
+
+static void die(const char *what)
+{
+	fprintf(stderr, "ftio: %s: %s\n", what, strerror(errno));
+	exit(3);
+}
+
+static int refused(void)
+{
+	printf("%s\n", strerrorname_np(errno));
+	return 1;
+}
+
+static int put(const char *file, const char *text, int flags)
+{
+	size_t left = strlen(text);
+	int fd = open(file, flags);
+	int err = 0;
+
+	if (fd < 0)
+		return refused();
+	/* A control file takes a word at a time; go on as a shell would. */
+	while (left) {
+		ssize_t n = write(fd, text, left);
+
+		if (n <= 0) {
+			err = n ? errno : EIO;
+			break;
+		}
+		text += n;
+		left -= n;
+	}
+	if (close(fd) && !err)
+		err = errno;
+	errno = err;
+	return err ? refused() : 0;
+}
+
+static int get(const char *file)
+{
+	char buf[4096];
+	int fd = open(file, O_RDONLY);
+	ssize_t n;
+
+	if (fd < 0)
+		return refused();
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		;
+	if (n < 0)
+		return refused();
+	close(fd);
+	return 0;
+}
+
+static int open_mode(const char *mode, const char *file)
+{
+	int flags;
+
+	if (!strcmp(mode, "r"))
+		flags = O_RDONLY;
+	else if (!strcmp(mode, "w"))
+		flags = O_WRONLY;
+	else if (!strcmp(mode, "a"))
+		flags = O_WRONLY | O_APPEND;
+	else if (!strcmp(mode, "rw"))
+		flags = O_RDWR;
+	else
+		return 2;
+	return open(file, flags) < 0 ? refused() : 0;
+}
+
+static int run(int argc, char **argv);
+
+static int nobody(int argc, char **argv)
+{
+	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+		die("become nobody");
+	return run(argc, argv);
+}
+
+/* fail-nth counts down with every allocation that may fail; a rest of 1 or more means the failure never came. */
+static int nth(const char *n, int argc, char **argv)
+{
+	char left[16] = "";
+	int fd = open("/proc/self/fail-nth", O_RDWR);
+	int err, ret;
+
+	if (fd < 0)
+		die("/proc/self/fail-nth");
+	/* stdio allocates on its first output: not while allocations fail. */
+	setvbuf(stdout, malloc(BUFSIZ), _IOFBF, BUFSIZ);
+	if (write(fd, n, strlen(n)) < 0)
+		die("write fail-nth");
+	ret = run(argc, argv);
+	err = pread(fd, left, sizeof(left) - 1, 0) < 0;
+	if (write(fd, "0", 1) < 0 || err)
+		die("read fail-nth");
+	return atoi(left) > 0 ? 4 : ret;
+}
+
+/* Where kernel memory is in /proc/kcore, an ELF core file. */
+struct kcore {
+	int fd;
+	int count;
+	Elf64_Phdr ph[64];
+};
+
+static void kcore_open(struct kcore *k)
+{
+	Elf64_Ehdr eh;
+
+	k->fd = open("/proc/kcore", O_RDONLY);
+	if (k->fd < 0)
+		die("/proc/kcore");
+	if (pread(k->fd, &eh, sizeof(eh), 0) != sizeof(eh))
+		die("read /proc/kcore");
+	k->count = eh.e_phnum;
+	if (k->count > (int)(sizeof(k->ph) / sizeof(k->ph[0])))
+		die("too many segments");
+	if (pread(k->fd, k->ph, k->count * sizeof(k->ph[0]), eh.e_phoff) < 0)
+		die("read program headers");
+}
+
+static bool kcore_read(const struct kcore *k, uint64_t addr, void *buf, size_t len)
+{
+	for (int i = 0; i < k->count; i++) {
+		const Elf64_Phdr *p = &k->ph[i];
+
+		if (p->p_type != PT_LOAD || addr < p->p_vaddr || addr - p->p_vaddr + len > p->p_filesz)
+			continue;
+		return pread(k->fd, buf, len, p->p_offset + (addr - p->p_vaddr)) == (ssize_t)len;
+	}
+	return false;
+}
+
+/* Reading in pieces of several pages: a read() a site takes half a minute on an emulated CPU. */
+#define WINDOW	65536
+
+static int nops(void)
+{
+	static const unsigned char nop[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	static unsigned char window[WINDOW];
+	uint64_t base = 0;
+	size_t size = 0;
+	long sites = 0, bad = 0;
+	char line[512], name[256];
+	struct kcore k;
+
+	kcore_open(&k);
+	while (fgets(line, sizeof(line), stdin)) {
+		const unsigned char *b;
+		unsigned char few[5];
+		uint64_t addr;
+
+		if (sscanf(line, "%" SCNx64 " %255s", &addr, name) != 2)
+			die("a line is not \"ADDRESS NAME\"");
+		sites++;
+		if (!size || addr < base || addr + 5 > base + size) {
+			size = WINDOW;
+			base = addr;
+			while (size > 5 && !kcore_read(&k, base, window, size))
+				size /= 2;
+			if (size <= 5)
+				size = 0;
+		}
+		if (size) {
+			b = window + (addr - base);
+		} else if (kcore_read(&k, addr, few, sizeof(few))) {
+			b = few;
+		} else {
+			printf("%s unreadable\n", name);
+			bad++;
+			continue;
+		}
+		if (memcmp(b, nop, sizeof(nop))) {
+			printf("%s %02x %02x %02x %02x %02x\n", name, b[0], b[1], b[2], b[3], b[4]);
+			bad++;
+		}
+	}
+	/* An empty list proves nothing. */
+	if (bad || !sites)
+		return 1;
+	printf("all nops\n");
+	return 0;
+}
+
+static int bytes(uint64_t addr, size_t len)
+{
+	unsigned char buf[64];
+	struct kcore k;
+
+	if (len > sizeof(buf))
+		return 2;
+	kcore_open(&k);
+	if (!kcore_read(&k, addr, buf, len))
+		die("address not in /proc/kcore");
+	for (size_t i = 0; i < len; i++)
+		printf("%s%02x", i ? " " : "", buf[i]);
+	printf("\n");
+	return 0;
+}
+
+static int perf(uint64_t id, const char *filter)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = id,
+		.disabled = 1,
+		.sample_period = 1,
+		/* A page fault in a trace of the page fault handler: functions come without user stacks. */
+		.exclude_callchain_user = 1,
+	};
+	int zero = open("/dev/zero", O_RDONLY);
+	uint64_t count;
+	char c;
+	int fd;
+
+	if (zero < 0)
+		die("/dev/zero");
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	if (fd < 0)
+		return refused();
+	if (ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		return refused();
+	for (int i = 0; i < 10; i++)
+		if (read(zero, &c, 1) != 1)
+			die("read /dev/zero");
+	if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0))
+		return refused();
+	if (read(fd, &count, sizeof(count)) != sizeof(count))
+		die("read the counter");
+	printf("%llu\n", (unsigned long long)count);
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	const char *verb = argc ? argv[0] : "";
+
+	if (!strcmp(verb, "write") && argc == 3)
+		return put(argv[1], argv[2], O_WRONLY | O_TRUNC);
+	if (!strcmp(verb, "append") && argc == 3)
+		return put(argv[1], argv[2], O_WRONLY | O_APPEND);
+	if (!strcmp(verb, "read") && argc == 2)
+		return get(argv[1]);
+	if (!strcmp(verb, "open") && argc == 3)
+		return open_mode(argv[1], argv[2]);
+	if (!strcmp(verb, "mkdir") && argc == 2)
+		return mkdir(argv[1], 0755) ? refused() : 0;
+	if (!strcmp(verb, "rmdir") && argc == 2)
+		return rmdir(argv[1]) ? refused() : 0;
+	if (!strcmp(verb, "nobody") && argc > 1)
+		return nobody(argc - 1, argv + 1);
+	if (!strcmp(verb, "nth") && argc > 2)
+		return nth(argv[1], argc - 2, argv + 2);
+	if (!strcmp(verb, "nops") && argc == 1)
+		return nops();
+	if (!strcmp(verb, "bytes") && argc == 3)
+		return bytes(strtoull(argv[1], NULL, 16), strtoul(argv[2], NULL, 0));
+	if (!strcmp(verb, "perf") && argc == 3)
+		return perf(strtoull(argv[1], NULL, 0), argv[2]);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	int ret = run(argc - 1, argv + 1);
+
+	if (ret == 2)
+		fputs(usage, stderr);
+	return ret;
+}

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# What every guest script sources: TAP output, and putting the tracing files back to where they are after boot.
+#
+# The one idea: a script may change whatever it likes, because reset() undoes it all at both ends; so scripts run in
+# any order, in one boot, and each still finds a fresh kernel. The last check of each script is the kernel log.
+
+TRACING=${TRACING:-/sys/kernel/tracing}
+GUEST=$(dirname "$0")
+PATH=$GUEST/src:$GUEST/bin:$PATH
+MODULES=${MODULES:-/lib/modules}
+TMP=/tmp/ft.$$
+
+tap_count=0
+tap_failed=0
+tap_planned=
+
+# --- checks -----------------------------------------------------------------------------------------------------
+
+# pass_or_fail STATUS DESCRIPTION [DETAIL]
+pass_or_fail() {
+	tap_count=$((tap_count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tap_count - $2$tap_todo"
+		return 0
+	fi
+	echo "not ok $tap_count - $2$tap_todo"
+	[ -n "$tap_todo" ] || tap_failed=$((tap_failed + 1))
+	if [ -n "${3-}" ]; then
+		printf '%s\n' "$3" | head -n 20 | sed 's/^/#   /'
+	fi
+	return 1
+}
+
+# ok DESCRIPTION COMMAND...: the command succeeds.
+ok() {
+	tap_what=$1
+	shift
+	tap_out=$("$@" 2>&1)
+	tap_status=$?
+	pass_or_fail "$tap_status" "$tap_what" "status $tap_status: $* $tap_out"
+}
+
+# is GOT WANTED DESCRIPTION: the two are the same text.
+is() {
+	[ "$1" = "$2" ]
+	pass_or_fail $? "$3" "got    '$1'
+wanted '$2'"
+}
+
+# like TEXT REGEX DESCRIPTION: at least one line matches the extended regex. unlike: none does.
+like() {
+	printf '%s\n' "$1" | grep -Eq -e "$2"
+	pass_or_fail $? "$3" "no line matches /$2/ in:
+$1"
+}
+
+unlike() {
+	tap_out=$(printf '%s\n' "$1" | grep -E -e "$2")
+	[ -z "$tap_out" ]
+	pass_or_fail $? "$3" "matching /$2/:
+$tap_out"
+}
+
+# at_least GOT MINIMUM DESCRIPTION
+at_least() {
+	[ "${1:-0}" -ge "$2" ]
+	pass_or_fail $? "$3" "got '$1', wanted $2 or more"
+}
+
+# fails_with ERRNO DESCRIPTION VERB...: ftio's VERB is refused with exactly that error.
+fails_with() {
+	tap_want=$1
+	tap_what=$2
+	shift 2
+	tap_out=$(ftio "$@" 2>&1)
+	[ "$tap_out" = "$tap_want" ]
+	pass_or_fail $? "$tap_what" "got '${tap_out:-no error}', wanted $tap_want from: $*"
+}
+
+# works DESCRIPTION VERB...: ftio's VERB is accepted.
+works() {
+	tap_what=$1
+	shift
+	tap_out=$(ftio "$@" 2>&1)
+	pass_or_fail $? "$tap_what" "got '$tap_out' from: $*"
+}
+
+# base_todo CHECK...: a promise that we make and the replaced implementation did not. When the tests are tried on that,
+# with ftrace_test_base on the kernel's command line, it is on the list of things to do.
+tap_todo=
+base_todo() {
+	! grep -qw ftrace_test_base /proc/cmdline || tap_todo=" # TODO not promised by the base"
+	"$@"
+	tap_todo=
+}
+
+skip() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count # SKIP $1"
+}
+
+# skip_all REASON: nothing in this script can run here.
+skip_all() {
+	tap_planned=1
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+# need FILE...: skip the script where the kernel was built without what makes these files.
+need() {
+	for tap_file; do
+		[ -e "$tap_file" ] || skip_all "no $tap_file"
+	done
+}
+
+# need_module NAME...
+need_module() {
+	for tap_file; do
+		[ -e "$MODULES/$tap_file.ko" ] || skip_all "no $MODULES/$tap_file.ko"
+	done
+}
+
+done_testing() {
+	reset
+	log=$(kernel_log | bad_news)
+	is "$log" "" "nothing bad in the kernel log"
+	tap_planned=1
+	echo "1..$tap_count"
+	[ "$tap_failed" -eq 0 ]
+	exit
+}
+
+# --- the kernel log ---------------------------------------------------------------------------------------------
+
+# A script that provokes a warning on purpose calls log_mark afterwards, having checked that warning itself.
+log_mark() {
+	tap_mark="ftrace-test: $0 $$ $tap_count"
+	echo "$tap_mark" > /dev/kmsg
+}
+
+# What the kernel said since the last mark. All of it if the mark has been pushed out.
+kernel_log() {
+	dmesg > "$TMP.log"
+	if grep -Fq "$tap_mark" "$TMP.log"; then
+		sed "1,\\|$tap_mark|d" "$TMP.log"
+	else
+		cat "$TMP.log"
+	fi
+	rm -f "$TMP.log"
+}
+
+bad_news() {
+	grep -E 'WARNING:|BUG:|BUG at|Oops|general protection|Kernel panic|ftrace bug|ftrace failed|Call Trace|detected stall|blocked for more|lockdep|UBSAN|KASAN' |
+		grep -v 'Unreliable Call'
+}
+
+# --- the tracing files ------------------------------------------------------------------------------------------
+
+# set_to TEXT FILE: quiet overwrite inside the tracing directory.
+set_to() {
+	echo "$1" > "$TRACING/$2"
+}
+
+# Commands in set_ftrace_filter are taken out one function at a time. One with a count goes by a count, any count.
+clear_commands() {
+	grep -v '^#' "$1/set_ftrace_filter" | sed -n '/:mod:/d; s/:unlimited$//p; s/:count=[0-9]*$/:0/p' > "$TMP.commands"
+	while read -r tap_command; do
+		echo "!$tap_command" >> "$1/set_ftrace_filter"
+	done < "$TMP.commands"
+}
+
+reset_dir() {
+	echo nop > "$1/current_tracer"
+	clear_commands "$1"
+	for tap_file in set_ftrace_filter set_ftrace_notrace set_ftrace_pid set_ftrace_notrace_pid; do
+		: > "$1/$tap_file"
+	done
+	echo 0 > "$1/events/enable"
+	for tap_file in func_stack_trace func-no-repeats function-fork; do
+		[ ! -e "$1/options/$tap_file" ] || echo 0 > "$1/options/$tap_file"
+	done
+	# Reading a trace of the functions that read it comes to an end only if tracing pauses meanwhile.
+	echo 1 > "$1/options/pause-on-trace"
+	echo 1 > "$1/tracing_on"
+	: > "$1/trace"
+	[ ! -e "$1/snapshot" ] || echo 0 > "$1/snapshot"
+}
+
+reset() {
+	for tap_file in /sys/devices/system/cpu/cpu*/online; do
+		[ ! -e "$tap_file" ] || [ "$(cat "$tap_file")" = 1 ] || echo 1 > "$tap_file"
+	done
+	echo 1 > /proc/sys/kernel/ftrace_enabled
+	[ ! -e /proc/sys/kernel/stack_tracer_enabled ] || echo 0 > /proc/sys/kernel/stack_tracer_enabled
+	for tap_file in "$TRACING"/instances/*/; do
+		[ -d "$tap_file" ] || continue
+		reset_dir "$tap_file"
+		rmdir "$tap_file"
+	done
+	reset_dir "$TRACING"
+	[ ! -e "$TRACING/options/function-trace" ] || set_to 1 options/function-trace
+	for tap_file in ftmod_a ftmod_fail ftmod_callback; do
+		[ ! -d /sys/module/$tap_file ] || rmmod $tap_file
+	done
+	rm -rf "$TMP" "$TMP".*
+}
+
+# filter: what set_ftrace_filter holds, without its comments. trace_lines: the trace without its header.
+# traced: the traced functions, each once, sorted, on one line: "vfs_open vfs_read". The same of an instance: ..._in.
+filter_in() {
+	grep -v '^#' "$1/set_ftrace_filter"
+}
+
+trace_lines_in() {
+	grep -v '^#' "$1/trace"
+}
+
+traced_in() {
+	trace_lines_in "$1" | sed -n 's/^.*: \([^ :]*\) <-.*$/\1/p' | sort -u | tr '\n' ' ' | sed 's/ $//'
+}
+
+filter() {
+	filter_in "$TRACING"
+}
+
+trace_lines() {
+	trace_lines_in "$TRACING"
+}
+
+traced() {
+	traced_in "$TRACING"
+}
+
+# record COMMAND...: run it with an empty trace buffer, and stop recording behind it.
+record() {
+	set_to "" trace
+	set_to 1 tracing_on
+	"$@" > /dev/null 2>&1
+	set_to 0 tracing_on
+}
+
+# read_bytes N: N calls of vfs_read() and N of vfs_write() by one task. poke: a bit of everything in fs/.
+read_bytes() {
+	dd if=/dev/zero of=/dev/null bs=1 count="$1" 2> /dev/null
+}
+
+poke() {
+	mkdir "$TMP.d" && echo text > "$TMP.d/f" && cat "$TMP.d/f" && ls -l "$TMP.d" && rm -r "$TMP.d"
+}
+
+# The nth line of available_filter_functions that is NAME.
+site_index() {
+	grep -nx "$1" "$TRACING/available_filter_functions" | head -n 1 | cut -d: -f1
+}
+
+# Prints "all nops" if every site that is not enabled reads back as the nop, or else those that do not.
+all_nops() {
+	: > "$TMP.used"
+	cut -d' ' -f1 "$TRACING/enabled_functions" > "$TMP.used"
+	awk -v used="$TMP.used" 'BEGIN { while ((getline name < used) > 0) skip[name] = 1 } !($2 in skip)' \
+		"$TRACING/available_filter_functions_addrs" | ftio nops
+}
+
+# --- start ------------------------------------------------------------------------------------------------------
+
+tap_end() {
+	[ -n "$tap_planned" ] || echo "Bail out! $0 ended before its plan"
+	reset > /dev/null 2>&1
+}
+
+command -v ftio > /dev/null || {
+	echo "Bail out! ftio is not built: make -C src"
+	exit 1
+}
+[ -e "$TRACING/trace" ] || mount -t tracefs nodev "$TRACING"
+trap tap_end EXIT
+log_mark
+# A script that looks at what the boot parameters did sets KEEP first.
+[ -n "${KEEP-}" ] || reset

@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The checkers, one check a file: checkpatch, kernel-doc, the compiler with
+# W=1, sparse and objtool for what goes into the kernel; for what goes around
+# it perl itself, perlcritic and shellcheck.
+
+set -u
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+cd "$root" || exit 1
+src=$root/build/src
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+count=0
+
+# quiet WHAT COMMAND...: the command succeeds and says nothing.
+quiet()
+{
+	local what=$1
+	shift
+	count=$((count + 1))
+	if "$@" >"$work/out" 2>&1 && [ ! -s "$work/out" ]; then
+		echo "ok $count - $what"
+	else
+		echo "not ok $count - $what"
+		head -n 30 "$work/out" | sed 's/^/# /'
+	fi
+}
+
+ours()
+{
+	find . \( -path ./build -o -path ./.git \) -prune -o -type f ! -name '*~' ! -name '*.o' "$@" -printf '%P\n' |
+		LC_ALL=C sort
+}
+
+# scripts INTERPRETER: our files that start with it.
+scripts()
+{
+	ours | while read -r file; do
+		head -n 1 "$file" | grep -aq "^#!.*[/ ]$1" && echo "$file"
+	done
+}
+
+says_license()
+{
+	head -n 2 "$1" | grep -aq 'SPDX-License-Identifier: GPL-2.0-only' ||
+		echo "no SPDX line"
+}
+
+perl_compiles()
+{
+	perl -c "$1" 2>&1 | grep -v ' syntax OK$'
+	[ "${PIPESTATUS[0]}" -eq 0 ]
+}
+
+perl_critic()
+{
+	perlcritic --gentle --quiet "$1"
+}
+
+# What checkpatch gets wrong here: there is no MAINTAINERS entry to update and
+# no sign-off before a patch is sent; stubs of an interface do not use their
+# arguments and for-each macros use theirs twice; arch code includes asm/; boot
+# parameters are documented in a .txt file and it reads the .rst.
+ignored=FILE_PATH_CHANGES,MISSING_SIGN_OFF,MACRO_ARG_UNUSED,MACRO_ARG_REUSE
+ignored+=,ARCH_INCLUDE_LINUX,UNDOCUMENTED_SETUP
+
+# checkpatch ARG...: in the prepared tree, where it finds what it compares with.
+checkpatch()
+{
+	(cd "$src" && perl scripts/checkpatch.pl --strict --terse --no-summary --show-types \
+		--ignore "$ignored" "$@")
+}
+
+# A program of the guest has the C library's names and none of the kernel's macros.
+check_program()
+{
+	(ignored+=,CAMELCASE,ARRAY_SIZE,EMBEDDED_FUNCTION_NAME && checkpatch "$@")
+}
+
+kernel_doc()
+{
+	perl "$src/scripts/kernel-doc" -none -Werror "$1"
+}
+
+# The sources that the kernel compiles, as objects.
+objects()
+{
+	ours -path './arch/x86/kernel/*.[cS]' -o -path './kernel/trace/*.c' |
+		sed 's/\.[cS]$/.o/'
+}
+
+# compile DIR: ours alone, with all the compiler, sparse and objtool can say.
+compile()
+{
+	local out=$root/build/lint object cc=gcc
+	local -a wanted=()
+
+	command -v ccache >/dev/null && cc="ccache gcc"
+	unset MAKEFLAGS MAKELEVEL MFLAGS
+	tools/vm/build -c -o lint small || return 1
+	while read -r object; do
+		if objects_wants "$object"; then
+			wanted+=("$object")
+			rm -f "$out/$object"
+		fi
+	done < <(objects)
+	make -C "$src" O="$out" ARCH=x86_64 CC="$cc" HOSTCC="$cc" "-j$(nproc)" \
+		prepare >"$out.log" 2>&1 || { tail -n 15 "$out.log"; return 1; }
+	make -C "$src" O="$out" ARCH=x86_64 CC="$cc" HOSTCC="$cc" "-j$(nproc)" -k W=1 C=2 \
+		"${wanted[@]}" >>"$out.log" 2>&1 || { tail -n 15 "$out.log"; return 1; }
+}
+
+# 32-bit sources have no place in the 64-bit build.
+objects_wants()
+{
+	case $1 in
+	*_32.o) return 1 ;;
+	esac
+}
+
+while read -r file; do
+	quiet "license: $file" says_license "$file"
+done < <(ours ! -name series ! -name packages ! -name .gitignore ! -name '*.patch' ! -name '*.md')
+
+while read -r file; do
+	quiet "checkpatch: $file" checkpatch --file "$file"
+done < <(ours -name '*.[chS]' ! -path '*/guest/src/*')
+while read -r file; do
+	quiet "checkpatch: $file" check_program --file "$file"
+done < <(ours -path '*/guest/src/*.c')
+while read -r file; do
+	quiet "checkpatch: $file" checkpatch "$root/$file"
+done < <(ours -path './patches/*.patch')
+quiet "series: names every patch, and no other" diff \
+	<(sed 's/[[:space:]]*#.*//; /^$/d' patches/series | LC_ALL=C sort) \
+	<(ours -path './patches/*.patch' | sed 's,^patches/,,')
+
+while read -r file; do
+	quiet "kernel-doc: $file" kernel_doc "$file"
+done < <(ours -path './arch/*.[chS]' -o -path './include/*.h' -o -path './kernel/*.[ch]')
+
+quiet "compile: W=1 C=2" compile
+while read -r object; do
+	source=${object%.o}
+	# shellcheck disable=SC2016 # a program of awk's
+	quiet "compile: $object" awk -v name="$source." 'index($0, name) && /warning|error/' \
+		build/lint.log
+done < <(objects)
+quiet "compile: include/linux/ftrace.h" awk \
+	'/(include\/linux|asm)\/ftrace\.h:[0-9]+.*(warning|error)/' build/lint.log
+quiet "build: no warning in the last build of the whole" awk '/[Ww]arning:|WARNING:/' \
+	build/small.log
+
+while read -r file; do
+	quiet "perl -c: $file" perl_compiles "$file"
+	quiet "perlcritic: $file" perl_critic "$file"
+done < <(scripts perl)
+while read -r file; do
+	quiet "shellcheck: $file" shellcheck "$file"
+done < <(scripts '\(ba\)\?sh')
+echo "1..$count"

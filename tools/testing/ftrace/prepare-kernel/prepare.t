@@ -1,0 +1,240 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# scripts/prepare-kernel on a small repository and small trees made here: what
+# it does, what it refuses, and that a refusal or --undo leaves no trace.
+
+set -u
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+repo=$work/repo
+tree=$work/linux
+count=0
+
+ok()
+{
+	local what=$1
+	shift
+	count=$((count + 1))
+	if "$@" >"$work/out" 2>&1; then
+		echo "ok $count - $what"
+	else
+		echo "not ok $count - $what"
+		sed 's/^/# /' "$work/out"
+	fi
+}
+
+# refuses WHAT MESSAGE ARG...: fails, says MESSAGE, changes nothing.
+refuses()
+{
+	local what=$1 message=$2 before
+	shift 2
+	before=$(fingerprint)
+	count=$((count + 1))
+	if "$repo/scripts/prepare-kernel" "$@" >"$work/out" 2>&1; then
+		echo "not ok $count - refuses $what"
+	elif ! grep -q "^prepare-kernel: .*$message" "$work/out"; then
+		echo "not ok $count - refuses $what: says why"
+		sed 's/^/# /' "$work/out"
+	elif [ "$(fingerprint)" != "$before" ]; then
+		echo "not ok $count - refuses $what: tree untouched"
+	else
+		echo "ok $count - refuses $what"
+	fi
+}
+
+# Names, types, modes, contents and times of all that is in the tree.
+fingerprint()
+{
+	(cd "$tree" && find . -printf '%p %y %m %l\n' | LC_ALL=C sort
+	 find . -type f -printf '%p %T@\n' | LC_ALL=C sort
+	 find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum)
+}
+
+# The same without times: a patched file is a new file.
+contents()
+{
+	(cd "$tree" && find . -printf '%p %y %m %l\n' | LC_ALL=C sort
+	 find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum)
+}
+
+is_text()
+{
+	[ "$(cat "$1")" = "$2" ] || { cat "$1"; return 1; }
+}
+
+same()
+{
+	diff <(echo "$1") <(echo "$2")
+}
+
+prepare()
+{
+	"$repo/scripts/prepare-kernel" "$@"
+}
+
+make_tree()
+{
+	rm -rf "$tree"
+	mkdir -p "$tree"/{arch/x86/kernel,include/linux,kernel/trace,scripts,init}
+	printf 'VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 9\n' >"$tree/Makefile"
+	echo base >"$tree/kernel/trace/ftrace.c"
+	echo base >"$tree/include/linux/ftrace.h"
+	printf '#!/usr/bin/perl\n' >"$tree/scripts/recordmcount.pl"
+	chmod 755 "$tree/scripts/recordmcount.pl"
+	printf 'one\ntwo\nthree\n' >"$tree/init/main.c"
+	printf 'alpha\nbeta\n' >"$tree/kernel/trace/Makefile"
+	# A quilt series of the user's own.
+	mkdir -p "$tree/patches" "$tree/.pc"
+	echo mine.patch >"$tree/patches/series"
+	find "$tree" -type f -exec touch -d '2020-01-01' {} +
+}
+
+make_repo()
+{
+	rm -rf "$repo"
+	mkdir -p "$repo"/{scripts,patches,kernel/trace/ftrace,include/linux,tools/vm}
+	cp "$root/scripts/prepare-kernel" "$repo/scripts/"
+	echo ours >"$repo/include/linux/ftrace.h"
+	echo core >"$repo/kernel/trace/ftrace/core.c"
+	echo config >"$repo/Kconfig"
+	echo vm >"$repo/tools/vm/guest"
+	echo top >"$repo/Makefile"
+	cat >"$repo/patches/a.patch" <<-'EOF'
+	From: somebody
+	Subject: a
+
+	--- a/init/main.c
+	+++ b/init/main.c
+	@@ -1,3 +1,3 @@
+	 one
+	-two
+	+TWO
+	 three
+	EOF
+	cat >"$repo/patches/b.patch" <<-'EOF'
+	--- a/kernel/trace/Makefile
+	+++ b/kernel/trace/Makefile
+	@@ -1,2 +1,3 @@
+	 alpha
+	 beta
+	+obj-y += ftrace/
+	EOF
+	printf '# comment\na.patch\nb.patch\n' >"$repo/patches/series"
+}
+
+make_repo
+make_tree
+original=$(contents)
+times=$(fingerprint)
+
+ok "--check says yes" prepare --check "$tree"
+ok "--check changes nothing" same "$times" "$(fingerprint)"
+ok "prepares a 6.12 tree" prepare "$tree"
+cp "$work/out" "$work/said"
+ok "says how many files it deleted" grep -q 'deleted    3 files' "$work/said"
+ok "says how many patches it pushed" grep -q 'patched    2 patches' "$work/said"
+ok "a replaced file is gone" test ! -e "$tree/kernel/trace/ftrace.c"
+ok "ours is in its place" is_text "$tree/include/linux/ftrace.h" ours
+ok "a new file is there" is_text "$tree/kernel/trace/ftrace/core.c" core
+ok "Kconfig goes to the core" is_text "$tree/kernel/trace/ftrace/Kconfig" config
+ok "tools/vm stays out" test ! -e "$tree/tools/vm"
+ok "scripts/prepare-kernel stays out" test ! -e "$tree/scripts/prepare-kernel"
+ok "the first patch is in" grep -qx TWO "$tree/init/main.c"
+ok "the last patch is in" grep -qx 'obj-y += ftrace/' "$tree/kernel/trace/Makefile"
+ok "the user's own quilt series is untouched" is_text "$tree/patches/series" mine.patch
+refuses "a prepared tree" "already prepared" "$tree"
+refuses "--check of a prepared tree" "already prepared" --check "$tree"
+echo edited >"$tree/kernel/trace/ftrace/core.c"
+refuses "to undo over an edit" "edited since" --undo "$tree"
+echo core >"$tree/kernel/trace/ftrace/core.c"
+echo object >"$tree/kernel/trace/ftrace/core.o"
+rm "$tree/kernel/trace/ftrace/core.o"
+echo more >>"$tree/init/main.c"
+cp "$tree/init/main.c" "$work/main.c"
+count=$((count + 1))
+if prepare --undo "$tree" >/dev/null 2>&1 || ! cmp -s "$tree/init/main.c" "$work/main.c"; then
+	echo "not ok $count - keeps an edit of a patched file"
+else
+	echo "ok $count - keeps an edit of a patched file"
+fi
+sed -i '$d' "$tree/init/main.c"
+ok "--undo" prepare --undo "$tree"
+ok "is byte for byte" same "$original" "$(contents)"
+refuses "to undo what is not prepared" "not prepared" --undo "$tree"
+refuses "to sync what is not prepared" "not prepared" --sync "$tree"
+
+sed -i 's/^PATCHLEVEL = 12/PATCHLEVEL = 11/' "$tree/Makefile"
+refuses "Linux 6.11" "Linux 6.11, but the series is for 6.12" "$tree"
+sed -i 's/^VERSION = 6/VERSION = 7/; s/^PATCHLEVEL = 11/PATCHLEVEL = 12/' "$tree/Makefile"
+refuses "Linux 7.12" "Linux 7.12, but" "$tree"
+make_tree
+echo other >"$tree/init/main.c"
+refuses "a tree on which the first patch fails" "a patch does not apply" "$tree"
+make_tree
+echo other >"$tree/kernel/trace/Makefile"
+refuses "a tree on which the last patch fails" "a patch does not apply" "$tree"
+refuses "--check of such a tree" "a patch does not apply" --check "$tree"
+make_tree
+echo c.patch >>"$repo/patches/series"
+refuses "a series with a patch missing" "c.patch, which is not there" "$tree"
+make_repo
+refuses "a directory without a kernel" "not a Linux source tree" "$work"
+refuses "a directory that does not exist" "no such directory" "$work/none"
+
+# --sync touches what changed and nothing else.
+make_tree
+prepare "$tree" >/dev/null
+find "$tree" -path "$tree/.ftrace-series" -prune -o -type f -exec touch -d '2021-01-01' {} +
+times=$(fingerprint)
+ok "--sync with nothing changed" prepare --sync "$tree"
+ok "changes nothing" same "$(grep -v ftrace-series <<<"$times")" \
+	"$(fingerprint | grep -v ftrace-series)"
+echo core2 >"$repo/kernel/trace/ftrace/core.c"
+echo new >"$repo/kernel/trace/ftrace/new.c"
+rm "$repo/include/linux/ftrace.h"
+sed -i 's/TWO/zwei/' "$repo/patches/a.patch"
+ok "--sync" prepare --sync "$tree"
+ok "takes a changed file" is_text "$tree/kernel/trace/ftrace/core.c" core2
+ok "takes a new file" is_text "$tree/kernel/trace/ftrace/new.c" new
+ok "drops a file that is gone" test ! -e "$tree/include/linux/ftrace.h"
+ok "takes a changed patch" grep -qx zwei "$tree/init/main.c"
+ok "leaves other files' times alone" \
+	test "$(stat -c %y "$tree/kernel/trace/Makefile" "$tree/kernel/trace/ftrace/Kconfig" |
+		grep -c ^2021)" = 2
+sed -i 's/^-two/-gone/' "$repo/patches/a.patch"
+count=$((count + 1))
+if prepare --sync "$tree" >/dev/null 2>&1 || ! grep -qx zwei "$tree/init/main.c"; then
+	echo "not ok $count - --sync with a patch that fails keeps the old ones"
+else
+	echo "ok $count - --sync with a patch that fails keeps the old ones"
+fi
+ok "--undo after --sync" prepare --undo "$tree"
+ok "is byte for byte again" same "$original" "$(contents)"
+
+make_repo
+make_tree
+cp "$repo/patches/series" "$work/series"
+echo '# none' >"$repo/patches/series"
+ok "prepares with an empty series" prepare "$tree"
+cp "$work/series" "$repo/patches/series"
+ok "--sync brings in the first patches" prepare --sync "$tree"
+ok "and they are in" grep -qx 'obj-y += ftrace/' "$tree/kernel/trace/Makefile"
+ok "--undo then" prepare --undo "$tree"
+ok "is byte for byte then" same "$original" "$(contents)"
+
+# A failure half way: one of the places to write is not a directory.
+make_repo
+make_tree
+echo file >"$tree/kernel/trace/ftrace"
+before=$(contents)
+count=$((count + 1))
+if prepare "$tree" >"$work/out" 2>&1 || ! same "$before" "$(contents)" >>"$work/out"; then
+	echo "not ok $count - a failure half way is undone"
+	sed 's/^/# /' "$work/out"
+else
+	echo "ok $count - a failure half way is undone"
+fi
+echo "1..$count"
