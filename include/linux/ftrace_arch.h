@@ -11,6 +11,7 @@
 
 #include <linux/ftrace.h>
 #include <linux/llist.h>
+#include <linux/mutex.h>
 
 /* Bytes of the largest call site instruction of any architecture. */
 #define FTRACE_INSN_MAX		8
@@ -58,6 +59,9 @@ struct ftrace_tramp {
 };
 
 #ifdef CONFIG_DYNAMIC_FTRACE
+/* Held by the core for all changes of what is traced. */
+extern struct mutex ftrace_lock;
+
 void __init arch_ftrace_init(void);
 int arch_ftrace_init_site(unsigned long ip);
 void arch_ftrace_init_done(void);

@@ -45,10 +45,10 @@ unsigned int arch_ftrace_insn(unsigned long ip, unsigned long target, u8 *buf)
  */
 bool arch_ftrace_site_calls(unsigned long ip, unsigned long target)
 {
-	u8 insn[FTRACE_INSN_MAX];
+	const u8 *site = (const u8 *)ip;
 
-	ftrace_make_insn(ip, target, insn);
-	return !memcmp((void *)ip, insn, MCOUNT_INSN_SIZE);
+	return site[0] == ftrace_insn_head(target) &&
+	       get_unaligned((const u32 *)(site + 1)) == ftrace_insn_tail(ip, target);
 }
 
 /**

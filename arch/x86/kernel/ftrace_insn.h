@@ -14,14 +14,23 @@ static __always_inline s32 ftrace_rel32(unsigned long ip, unsigned long target)
 	return target - (ip + CALL_INSN_SIZE);
 }
 
+/* The four bytes after the first. */
+static __always_inline u32 ftrace_insn_tail(unsigned long ip, unsigned long target)
+{
+	if (!target)
+		return get_unaligned((const u32 *)(x86_nops[MCOUNT_INSN_SIZE] + 1));
+	return ftrace_rel32(ip, target);
+}
+
+static __always_inline u8 ftrace_insn_head(unsigned long target)
+{
+	return target ? CALL_INSN_OPCODE : x86_nops[MCOUNT_INSN_SIZE][0];
+}
+
 static inline void ftrace_make_insn(unsigned long ip, unsigned long target, u8 *insn)
 {
-	if (!target) {
-		memcpy(insn, x86_nops[MCOUNT_INSN_SIZE], MCOUNT_INSN_SIZE);
-		return;
-	}
-	insn[0] = CALL_INSN_OPCODE;
-	put_unaligned(ftrace_rel32(ip, target), (s32 *)(insn + 1));
+	insn[0] = ftrace_insn_head(target);
+	put_unaligned(ftrace_insn_tail(ip, target), (u32 *)(insn + 1));
 }
 
 #endif

@@ -103,6 +103,13 @@ static __always_inline unsigned int walk_page(struct walk *w, unsigned long page
 	return w->slots - 1;
 }
 
+/* Is a site wholly on the page of the last slot? Most are. */
+static __always_inline bool walk_here(const struct walk *w, unsigned long ip)
+{
+	return (ip & PAGE_MASK) == w->page &&
+	       offset_in_page(ip) <= PAGE_SIZE - MCOUNT_INSN_SIZE;
+}
+
 static unsigned long text_pfn(unsigned long addr)
 {
 	if (core_kernel_text(addr))
@@ -126,6 +133,8 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
 		unsigned long page = batch[i].ip & PAGE_MASK;
 		unsigned long last = (batch[i].ip + MCOUNT_INSN_SIZE - 1) & PAGE_MASK;
 
+		if (likely(walk_here(&w, batch[i].ip)))
+			continue;
 		for (; page <= last; page += PAGE_SIZE) {
 			bool new;
 			unsigned int slot = walk_page(&w, page, &new);
@@ -184,19 +193,19 @@ static void window_unload(struct mm_struct *prev)
 static __always_inline void poke_site(enum phase phase, unsigned long alias,
 				      unsigned long ip, unsigned long target)
 {
-	volatile u8 *byte = (u8 *)alias;
-	u8 insn[MCOUNT_INSN_SIZE];
+	u8 *byte = (u8 *)alias;
 
-	if (phase == PHASE_INT3) {
-		*byte = INT3_INSN_OPCODE;
-		return;
+	switch (phase) {
+	case PHASE_INT3:
+		WRITE_ONCE(*byte, INT3_INSN_OPCODE);
+		break;
+	case PHASE_TAIL:
+		put_unaligned(ftrace_insn_tail(ip, target), (u32 *)(byte + 1));
+		break;
+	case PHASE_HEAD:
+		WRITE_ONCE(*byte, ftrace_insn_head(target));
+		break;
 	}
-
-	ftrace_make_insn(ip, target, insn);
-	if (phase == PHASE_TAIL)
-		*(volatile u32 *)(byte + 1) = get_unaligned((u32 *)(insn + 1));
-	else
-		*byte = insn[0];
 }
 
 static __always_inline void __no_sanitize_address
@@ -221,7 +230,8 @@ window_write(enum phase phase, const struct ftrace_patch *batch, unsigned int nr
 			slot = walk_page(&w, ip & PAGE_MASK, &new);
 			poke_site(phase, window + slot * PAGE_SIZE + offset_in_page(ip),
 				  ip, targets[batch[i].to]);
-			walk_page(&w, (ip + MCOUNT_INSN_SIZE - 1) & PAGE_MASK, &new);
+			if (unlikely(!walk_here(&w, ip)))
+				walk_page(&w, (ip + MCOUNT_INSN_SIZE - 1) & PAGE_MASK, &new);
 		}
 		window_unload(prev);
 		local_irq_restore(flags);
@@ -248,6 +258,9 @@ static void tell_perf(const struct ftrace_patch *batch, unsigned int nr,
 		      const unsigned long *targets)
 {
 	u8 old[FTRACE_INSN_MAX], new[FTRACE_INSN_MAX];
+
+	if (!perf_text_poke_wanted())
+		return;
 
 	for (; nr; batch++, nr--) {
 		ftrace_make_insn(batch->ip, targets[batch->from], old);

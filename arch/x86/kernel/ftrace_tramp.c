@@ -36,6 +36,9 @@ struct arena {
 /* Only ever added to; changed with ftrace_lock held, read in any context. */
 static LIST_HEAD(arenas);
 
+/* For when there is no memory and there must be, to take an ops off a site. */
+static struct arena *spare;
+
 /* The parts of a template; see ftrace_64.S for what each does. */
 struct template {
 	const char *start, *keep, *again, *call, *tail, *end;
@@ -152,9 +155,9 @@ static void emit_tramp(struct code *c, struct ftrace_tramp *tramp,
 	tramp->size = c->len;
 }
 
-static struct arena *arena_add(gfp_t gfp)
+static struct arena *arena_make(void)
 {
-	struct arena *arena = kvzalloc(sizeof(*arena), gfp);
+	struct arena *arena = kvzalloc(sizeof(*arena), GFP_KERNEL);
 	void *mem;
 
 	if (!arena)
@@ -166,7 +169,6 @@ static struct arena *arena_add(gfp_t gfp)
 	if (set_memory_rox((unsigned long)mem, ARENA_SIZE >> PAGE_SHIFT))
 		goto free_mem;
 	arena->base = (unsigned long)mem;
-	list_add_rcu(&arena->list, &arenas);
 	return arena;
 
 free_mem:
@@ -175,6 +177,22 @@ free_arena:
 	kvfree(arena);
 	return NULL;
 }
+
+/* The first user of a trampoline finds one ready. */
+static int __init arenas_init(void)
+{
+	guard(mutex)(&ftrace_lock);
+	if (!spare)
+		spare = arena_make();
+	if (list_empty(&arenas)) {
+		struct arena *arena = arena_make();
+
+		if (arena)
+			list_add_rcu(&arena->list, &arenas);
+	}
+	return 0;
+}
+core_initcall(arenas_init);
 
 static struct arena *arena_of(unsigned long addr)
 {
@@ -200,9 +218,17 @@ static unsigned long granules_get(unsigned int n, gfp_t gfp)
 	}
 	if (n > GRANULES)
 		return 0;
-	arena = arena_add(gfp);
+	/* The spare one is not for those who can do without. */
+	if (!spare)
+		spare = arena_make();
+	if (!spare && !(gfp & __GFP_NOFAIL))
+		return 0;
+	arena = arena_make();
+	if (!arena && gfp & __GFP_NOFAIL)
+		swap(arena, spare);
 	if (!arena)
 		return 0;
+	list_add_rcu(&arena->list, &arenas);
 	at = 0;
 found:
 	bitmap_set(arena->used, at, n);

@@ -113,7 +113,7 @@ static int check_set(struct ftrace_class *c, struct ftrace_ops *new)
 		return 0;
 	if (!direct->ops_func)
 		return -EBUSY;
-	/* The other way round it was asked before, by ftrace_share_ipmodify(). */
+	/* The other way round it was asked before, by ftrace_ipmodify_begin(). */
 	return new == direct ?
 		direct->ops_func(direct, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF) : 0;
 }

@@ -55,21 +55,14 @@ unsigned long ftrace_find_rec_direct(unsigned long ip)
 
 static int ask(struct ftrace_ops *direct, enum ftrace_ops_cmd cmd)
 {
-	int ret;
-
-	if (!direct->ops_func)
-		return -EBUSY;
-	/* The owner may be at work on the same ops, and need direct_mutex for it. */
-	do {
-		ret = direct->ops_func(direct, cmd);
-	} while (ret == -EAGAIN && cmd == FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
-	return ret;
+	return direct->ops_func ? direct->ops_func(direct, cmd) : -EBUSY;
 }
 
 /*
- * Ask the owner of each direct caller on a function of @ops, up to the function
- * after @nr others, to share it or to have it alone again. Returns how many were
- * asked, or the first refusal.
+ * Ask the owner of each direct caller on a function of @ops to share it, or tell
+ * it that it has it alone again: at most *@asked of them, and how many is put
+ * there. Returns 0 or the first refusal to share. An owner that is told and is
+ * busy goes on as if it shared, which is slower and no more.
  */
 static int ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int *asked)
 {

@@ -23,6 +23,7 @@
  */
 bool ftrace_glob_match(const struct ftrace_glob *g, const char *name)
 {
+	const char *at;
 	size_t len;
 
 	switch (g->type) {
@@ -31,7 +32,11 @@ bool ftrace_glob_match(const struct ftrace_glob *g, const char *name)
 	case MATCH_FRONT_ONLY:
 		return !strncmp(name, g->search, g->len);
 	case MATCH_MIDDLE_ONLY:
-		return strstr(name, g->search);
+		/* strstr() compares at every character. */
+		for (at = name; (at = strchr(at, *g->search)); at++)
+			if (!strncmp(at, g->search, g->len))
+				return true;
+		return false;
 	case MATCH_END_ONLY:
 		len = strlen(name);
 		return len >= g->len && !memcmp(name + len - g->len, g->search, g->len);
@@ -92,7 +97,8 @@ static bool glob_any(const struct ftrace_glob *g)
 
 static bool match_names(const struct ftrace_glob *g, const struct ftrace_names *names)
 {
-	char name[KSYM_NAME_LEN];
+	/* Too large to be cleared on the stack for each site; ftrace_lock guards it. */
+	static char name[KSYM_NAME_LEN];
 
 	if (g->type == MATCH_FRONT_ONLY)
 		return ftrace_names_prefix(names, g->search, g->len);
@@ -270,7 +276,8 @@ static bool ops_uses(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)
  * @new: what is to take its place; remains the caller's
  * @enable: true: the functions wanted; false: those not wanted
  *
- * Return: 0, or an error with nothing changed, see ftrace_plan_run().
+ * Return: 0, or an error with nothing changed: -EINVAL where an ops that changes
+ * the instruction pointer would get all functions; or see ftrace_plan_run().
  * Context: ftrace_lock held; may sleep.
  */
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
@@ -283,6 +290,11 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	struct ftrace_ops *op;
 	unsigned int nr = 0;
 	int ret = 0;
+
+	/* What changes where functions go is never for all of them. */
+	if (enable && ftrace_hash_empty(new) && ops->flags & FTRACE_OPS_FL_ENABLED &&
+	    ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
+		return -EINVAL;
 
 	if (!ftrace_hash_empty(new)) {
 		copy = ftrace_hash_dup(new->count ? ilog2(new->count) : 0, new);

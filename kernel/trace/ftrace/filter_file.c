@@ -32,6 +32,7 @@
  * @parser: for writing
  * @truncate: opened to be overwritten
  * @accepted: a word was accepted
+ * @dirty: and has not been applied yet
  * @refused: a word was refused
  */
 struct filter_file {
@@ -44,6 +45,7 @@ struct filter_file {
 	struct trace_parser	parser;
 	bool			truncate;
 	bool			accepted;
+	bool			dirty;
 	bool			refused;
 };
 
@@ -170,6 +172,13 @@ static const struct seq_operations file_seq_ops = {
 	.show	= file_show,
 };
 
+/* Nothing to wait for: either it is, or all but one of those that are. */
+static bool module_is_there(const char *module)
+{
+	guard(preempt)();
+	return module[0] == '!' || find_module(module);
+}
+
 /* `function:mod:module', `!' before it to take it back. */
 static int process_mod(struct trace_array *tr, struct ftrace_hash *hash, char *func,
 		       char *module, bool enable)
@@ -188,7 +197,7 @@ static int process_mod(struct trace_array *tr, struct ftrace_hash *hash, char *f
 			ret = 1;
 	} else {
 		ret = ftrace_hash_match(hash, match, module);
-		if (!ret && tr && module[0] != '!') {
+		if (!ret && tr && !module_is_there(module)) {
 			ret = ftrace_mod_wait_add(tr, glob, module, enable);
 			if (!ret) {
 				hash->flags |= FTRACE_HASH_FL_MOD;
@@ -234,6 +243,7 @@ int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
 static int file_word(struct filter_file *f)
 {
 	bool first = f->truncate && !f->accepted;
+	unsigned long before = f->set->count, flags = f->set->flags;
 	LIST_HEAD(old);
 	int ret;
 
@@ -250,6 +260,9 @@ static int file_word(struct filter_file *f)
 		f->refused = true;
 	else
 		f->accepted = true;
+	/* A command changes no functions, unless it overwrites some. */
+	f->dirty |= !ret && (f->truncate || f->set->count != before ||
+			     f->set->flags != flags);
 	return ret;
 }
 
@@ -380,11 +393,10 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	return 0;
 }
 
-static void file_apply(struct filter_file *f)
+static int file_apply(struct filter_file *f)
 {
 	struct list_head *waits = file_waits(f);
 	struct ftrace_hash *set = f->set;
-	int ret;
 
 	guard(mutex)(&f->ops->func_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
@@ -392,9 +404,8 @@ static void file_apply(struct filter_file *f)
 	set->flags &= ~FTRACE_HASH_FL_MOD;
 	if (waits && !list_empty(waits))
 		set->flags |= FTRACE_HASH_FL_MOD;
-	ret = ftrace_ops_update_hash(f->ops, file_hash(f), set, is_filter(f));
-	if (ret)
-		pr_warn("ftrace: filter left as it was, error %d\n", ret);
+	f->dirty = false;
+	return ftrace_ops_update_hash(f->ops, file_hash(f), set, is_filter(f));
 }
 
 /**
@@ -419,7 +430,7 @@ int ftrace_regex_release(struct inode *inode, struct file *file)
 			file_word(f);
 		if (f->truncate && !f->accepted && !f->refused)
 			ftrace_mod_wait_clear(f->tr, is_filter(f));
-		if (f->accepted || (f->truncate && !f->refused))
+		if (f->dirty || (f->truncate && !f->accepted && !f->refused))
 			file_apply(f);
 	}
 
@@ -427,6 +438,23 @@ int ftrace_regex_release(struct inode *inode, struct file *file)
 		ftrace_listing_end(&f->listing);
 	file_free(f);
 	return file->f_mode & FMODE_READ ? seq_release(inode, file) : 0;
+}
+
+/* close() tells what became of the words written; ftrace_regex_release() cannot. */
+static int file_flush(struct file *file, fl_owner_t id)
+{
+	struct filter_file *f = file->f_mode & FMODE_READ ?
+		((struct seq_file *)file->private_data)->private : file->private_data;
+	int ret = 0;
+
+	/* Only the last close() of a descriptor that was duplicated. */
+	if (!(file->f_mode & FMODE_WRITE) || file_count(file) > 1)
+		return 0;
+	if (trace_parser_loaded(&f->parser))
+		ret = file_word(f);
+	if (f->dirty)
+		ret = file_apply(f) ?: ret;
+	return ret;
 }
 
 static int filter_open(struct inode *inode, struct file *file)
@@ -448,6 +476,7 @@ static const struct file_operations filter_fops = {
 	.read		= seq_read,
 	.write		= ftrace_filter_write,
 	.llseek		= tracing_lseek,
+	.flush		= file_flush,
 	.release	= ftrace_regex_release,
 };
 
@@ -456,6 +485,7 @@ static const struct file_operations notrace_fops = {
 	.read		= seq_read,
 	.write		= ftrace_notrace_write,
 	.llseek		= tracing_lseek,
+	.flush		= file_flush,
 	.release	= ftrace_regex_release,
 };
 

@@ -4,8 +4,9 @@
  *
  * Locks, in the order in which they are taken:
  *
- *	trace_types_lock, direct_mutex, ftrace_ops_hash.regex_lock,
- *	ftrace_lock, cpu hotplug lock, text_mutex
+ *	event_mutex, trace_types_lock, probe_mutex, graph_lock, direct_mutex,
+ *	ftrace_ops_hash.regex_lock, ftrace_lock, module_mutex or the CPU
+ *	hotplug lock, text_mutex
  *
  * ftrace_lock guards the tables, the classes, the list of ops and what is in
  * them, and every change of a call site.
@@ -13,15 +14,11 @@
 #ifndef _FTRACE_INTERNAL_H
 #define _FTRACE_INTERNAL_H
 
-#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/mutex.h>
 #include <linux/trace_seq.h>
 
 #include "../trace.h"
-
-struct ftrace_tramp;
-
-extern struct mutex ftrace_lock;
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 

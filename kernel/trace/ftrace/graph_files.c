@@ -25,7 +25,7 @@ static DEFINE_MUTEX(graph_lock);
 
 /**
  * struct graph_file - an open file
- * @notrace: set_graph_notrace, not set_graph_function
+ * @unwanted: set_graph_notrace, not set_graph_function
  * @listing: for reading
  * @parser: for writing
  * @set: what has been written
@@ -34,7 +34,7 @@ static DEFINE_MUTEX(graph_lock);
  * @refused: a word was refused
  */
 struct graph_file {
-	bool			notrace;
+	bool			unwanted;
 	struct ftrace_listing	listing;
 	struct trace_parser	parser;
 	struct ftrace_hash	*set;
@@ -43,9 +43,9 @@ struct graph_file {
 	bool			refused;
 };
 
-static struct ftrace_hash __rcu **graph_hash(bool notrace)
+static struct ftrace_hash __rcu **graph_hash(bool unwanted)
 {
-	return notrace ? &ftrace_graph_notrace_hash : &ftrace_graph_hash;
+	return unwanted ? &ftrace_graph_notrace_hash : &ftrace_graph_hash;
 }
 
 static void *graph_start(struct seq_file *m, loff_t *pos)
@@ -54,7 +54,7 @@ static void *graph_start(struct seq_file *m, loff_t *pos)
 
 	mutex_lock(&graph_lock);
 	mutex_lock(&ftrace_lock);
-	g->listing.hash = rcu_dereference_protected(*graph_hash(g->notrace), true);
+	g->listing.hash = rcu_dereference_protected(*graph_hash(g->unwanted), true);
 	if (ftrace_hash_empty(g->listing.hash))
 		return *pos ? NULL : SEQ_START_TOKEN;
 	return ftrace_listing_seek(&g->listing, *pos) ? &g->listing : NULL;
@@ -80,7 +80,7 @@ static int graph_show(struct seq_file *m, void *v)
 	struct graph_file *g = m->private;
 
 	if (v == SEQ_START_TOKEN)
-		seq_puts(m, g->notrace ? "#### no functions disabled ####\n" :
+		seq_puts(m, g->unwanted ? "#### no functions disabled ####\n" :
 					 "#### all functions enabled ####\n");
 	else
 		ftrace_listing_show(v, m);
@@ -104,7 +104,7 @@ static int graph_word(struct ftrace_hash *set, char *word)
 }
 
 /* Takes @set, or a copy of the same size, into use. */
-static int graph_apply(struct ftrace_hash *set, bool notrace)
+static int graph_apply(struct ftrace_hash *set, bool unwanted)
 {
 	struct ftrace_hash *new = NULL, *old;
 
@@ -114,7 +114,7 @@ static int graph_apply(struct ftrace_hash *set, bool notrace)
 			return -ENOMEM;
 	}
 	scoped_guard(mutex, &graph_lock)
-		old = rcu_replace_pointer(*graph_hash(notrace), new, true);
+		old = rcu_replace_pointer(*graph_hash(unwanted), new, true);
 
 	/* Looked into where RCU may not be watching. */
 	ftrace_wait_callbacks();
@@ -136,7 +136,7 @@ static int graph_open(struct inode *inode, struct file *file)
 	g = kzalloc(sizeof(*g), GFP_KERNEL);
 	if (!g)
 		return -ENOMEM;
-	g->notrace = inode->i_private;
+	g->unwanted = inode->i_private;
 	g->listing.flags = FTRACE_ITER_FILTER;
 	g->truncate = file->f_flags & O_TRUNC;
 
@@ -146,7 +146,7 @@ static int graph_open(struct inode *inode, struct file *file)
 			goto fail;
 		scoped_guard(mutex, &graph_lock)
 			g->set = ftrace_hash_dup(FTRACE_HASH_BITS, g->truncate ? NULL :
-				rcu_dereference_protected(*graph_hash(g->notrace), true));
+				rcu_dereference_protected(*graph_hash(g->unwanted), true));
 		if (!g->set)
 			goto fail;
 	}
@@ -205,7 +205,7 @@ static int graph_release(struct inode *inode, struct file *file)
 		if (trace_parser_loaded(&g->parser))
 			graph_take_word(g);
 		if (g->accepted || (g->truncate && !g->refused))
-			ret = graph_apply(g->set, g->notrace);
+			ret = graph_apply(g->set, g->unwanted);
 		trace_parser_put(&g->parser);
 		ftrace_hash_free(g->set);
 	}
@@ -258,7 +258,7 @@ static int __init set_graph_max_depth_param(char *str)
 }
 __setup("ftrace_graph_max_depth=", set_graph_max_depth_param);
 
-static void __init early_filter(char *words, bool notrace)
+static void __init early_filter(char *words, bool unwanted)
 {
 	struct ftrace_hash *set = ftrace_hash_alloc(FTRACE_HASH_BITS);
 	char *word;
@@ -268,7 +268,7 @@ static void __init early_filter(char *words, bool notrace)
 	while ((word = strsep(&words, ",")))
 		if (*word && graph_word(set, word))
 			pr_warn("ftrace: boot parameter: no function `%s'\n", word);
-	graph_apply(set, notrace);
+	graph_apply(set, unwanted);
 	ftrace_hash_free(set);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Sets of call sites by address: the filters of ops.
  *
- * A hash that is in use is never changed, but replaced: fgraph.c looks into
- * it at run time, under RCU.
+ * A hash that is in use gets no new entries, but is replaced: fgraph.c looks
+ * into it at run time, under RCU. Entries of a module that goes are taken out.
  */
 #include <linux/hash.h>
 #include <linux/slab.h>

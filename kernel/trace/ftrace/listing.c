@@ -76,17 +76,16 @@ bool ftrace_listing_seek(struct ftrace_listing *l, loff_t pos)
 {
 	bool there;
 
-	if (l->walking && l->gen == ftrace_tables_gen &&
-	    !ftrace_names_resume(&l->names)) {
-		/* The symbols have changed: a module is done with its init. */
-		l->walking = false;
-	}
+	l->held = true;
 	if (pos < l->pos || l->gen != ftrace_tables_gen) {
 		ftrace_listing_end(l);
 		l->gen = ftrace_tables_gen;
 		l->table = 0;
 		l->site = 0;
 		l->pos = 0;
+	} else if (l->walking && !ftrace_names_resume(&l->names)) {
+		/* The symbols have changed: a module is done with its init. */
+		l->walking = false;
 	}
 
 	there = settle(l);
@@ -101,8 +100,9 @@ bool ftrace_listing_seek(struct ftrace_listing *l, loff_t pos)
  */
 void ftrace_listing_pause(struct ftrace_listing *l)
 {
-	if (l->walking)
+	if (l->walking && l->held)
 		ftrace_names_pause(&l->names);
+	l->held = false;
 }
 
 /**
@@ -119,8 +119,7 @@ void ftrace_listing_end(struct ftrace_listing *l)
 static void show_name(struct ftrace_listing *l, struct seq_file *m,
 		      struct ftrace_table *t, unsigned long ip)
 {
-	char name[KSYM_NAME_LEN];
-	unsigned int len;
+	char *buf;
 
 	if (!l->walking)
 		l->walking = !ftrace_names_start(&l->names, t);
@@ -128,8 +127,12 @@ static void show_name(struct ftrace_listing *l, struct seq_file *m,
 		seq_printf(m, "%ps", (void *)ip);
 		return;
 	}
-	len = ftrace_names_get(&l->names, name);
-	seq_write(m, name, len);
+	/* Straight to where it goes; the whole line is done again if that is full. */
+	if (seq_get_buf(m, &buf) < KSYM_NAME_LEN) {
+		seq_commit(m, -1);
+		return;
+	}
+	seq_commit(m, ftrace_names_get(&l->names, buf));
 	if (t->mod)
 		seq_printf(m, " [%s]", t->mod->name);
 }

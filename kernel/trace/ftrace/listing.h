@@ -18,6 +18,7 @@
  * @site: the site, by number
  * @names: the walk along the symbols of the table, begun if @walking
  * @walking: see @names
+ * @held: between ftrace_listing_seek() and ftrace_listing_pause()
  */
 struct ftrace_listing {
 	int			flags;
@@ -28,6 +29,7 @@ struct ftrace_listing {
 	unsigned int		site;
 	struct ftrace_names	names;
 	bool			walking;
+	bool			held;
 };
 
 bool ftrace_listing_seek(struct ftrace_listing *l, loff_t pos);

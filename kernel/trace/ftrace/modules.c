@@ -199,14 +199,16 @@ void ftrace_free_mem(struct module *mod, void *start, void *end)
 {
 	struct ftrace_table *t;
 
-	ftrace_forget_sites((unsigned long)start, (unsigned long)end);
-
-	guard(mutex)(&ftrace_lock);
-	while ((t = find_table(mod, (unsigned long)start, (unsigned long)end))) {
+	scoped_guard(mutex, &ftrace_lock) {
+		t = find_table(mod, (unsigned long)start, (unsigned long)end);
+		if (!t)
+			return;
 		if (mod)
 			ftrace_save_init_names(t);
 		drop_table(t);
 	}
+	/* Last: a filter must name the sites that its ops is on. */
+	ftrace_forget_sites((unsigned long)start, (unsigned long)end);
 }
 
 #ifdef CONFIG_MODULES
@@ -241,30 +243,26 @@ void ftrace_module_init(struct module *mod)
 		pr_warn("%s: no memory for its call sites, not traced\n", mod->name);
 }
 
-/* Whoever traces, traces the functions of a new module, too. */
+/*
+ * Whoever traces, traces the functions of a new module, too. One by one, so that
+ * an ops that cannot does not keep others from it.
+ */
 static void trace_new_table(struct ftrace_table *t)
 {
 	struct ftrace_scope scope = { .table = t };
-	struct ftrace_change *changes;
 	struct ftrace_ops *ops;
-	unsigned int nr = 0;
-	int ret = -ENOMEM;
 
-	for_each_ftrace_ops(ops)
-		nr += ftrace_ops_active(ops);
-	if (!nr)
-		return;
-	changes = kcalloc(nr, sizeof(*changes), GFP_KERNEL);
-	if (changes) {
-		nr = 0;
-		for_each_ftrace_ops(ops)
-			if (ftrace_ops_active(ops))
-				changes[nr++] = (struct ftrace_change){ ops, true };
-		ret = ftrace_plan_run(changes, nr, &scope);
+	for_each_ftrace_ops(ops) {
+		struct ftrace_change change = { ops, true };
+		int ret;
+
+		if (!ftrace_ops_active(ops))
+			continue;
+		ret = ftrace_plan_run(&change, 1, &scope);
+		if (ret)
+			pr_warn("%s: not traced by %ps, error %d\n", t->mod->name,
+				ops->func, ret);
 	}
-	if (ret)
-		pr_warn("%s: not traced, error %d\n", t->mod->name, ret);
-	kfree(changes);
 }
 
 /**
@@ -300,19 +298,12 @@ void ftrace_module_enable(struct module *mod)
  */
 void ftrace_release_mod(struct module *mod)
 {
-	struct ftrace_table *t;
-
 	for (unsigned int i = 0; i < ARRAY_SIZE(module_text); i++) {
 		const struct module_memory *mem = &mod->mem[module_text[i]];
 
 		if (mem->size)
-			ftrace_forget_sites((unsigned long)mem->base,
-					    (unsigned long)mem->base + mem->size);
+			ftrace_free_mem(mod, mem->base, mem->base + mem->size);
 	}
 	ftrace_drop_init_names(mod);
-
-	guard(mutex)(&ftrace_lock);
-	while ((t = find_table(mod, 0, ULONG_MAX)))
-		drop_table(t);
 }
 #endif

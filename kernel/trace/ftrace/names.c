@@ -106,7 +106,8 @@ static const char *modsym_name(const struct ftrace_names *n)
 }
 #endif
 
-static unsigned long sym_addr(const struct ftrace_names *n, unsigned int idx)
+static __always_inline unsigned long sym_addr(const struct ftrace_names *n,
+					      unsigned int idx)
 {
 	return n->mod ? n->syms[idx].addr : kallsyms_sym_address(idx);
 }

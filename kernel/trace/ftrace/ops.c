@@ -104,6 +104,8 @@ static struct ftrace_scope ops_scope(struct ftrace_ops *ops)
 {
 	struct ftrace_hash *filter;
 
+	if (list_is_singular(&ops->subop_list))
+		ops = list_first_entry(&ops->subop_list, struct ftrace_ops, list);
 	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
 	if (ftrace_hash_empty(filter) || !list_empty(&ops->subop_list))
 		return (struct ftrace_scope){ .all = true };
@@ -171,8 +173,8 @@ void ftrace_wait_callbacks(void)
  * @ops: the ops
  *
  * Return: 0; -ENODEV after ftrace_kill(); -EBUSY if it is registered, or is
- * permanent and tracing is switched off; -EINVAL if it is being destroyed, or
- * names a site that cannot be traced; and what ftrace_plan_run() returns. On an
+ * permanent and tracing is switched off; -EINVAL if it is being destroyed, names
+ * a site that cannot be traced, or would change where all functions go; and what ftrace_plan_run() returns. On an
  * error nothing has changed.
  * Context: ftrace_lock held; may sleep.
  */
@@ -190,6 +192,9 @@ int ftrace_startup(struct ftrace_ops *ops)
 		return -EBUSY;
 	if (ops->flags & FTRACE_OPS_FL_PERMANENT && !ftrace_enabled)
 		return -EBUSY;
+	if (ops->flags & FTRACE_OPS_FL_IPMODIFY &&
+	    ftrace_hash_empty(rcu_access_pointer(ops->func_hash->filter_hash)))
+		return -EINVAL;
 
 	if (ops->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED &&
 	    IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))

@@ -19,6 +19,21 @@
 #include "ftrace_internal.h"
 #include "pid.h"
 
+/**
+ * struct pid_file - an open set_ftrace_pid or set_ftrace_notrace_pid
+ * @tr: whose
+ * @truncate: opened to be overwritten, and nothing has been written yet
+ */
+struct pid_file {
+	struct trace_array	*tr;
+	bool			truncate;
+};
+
+static struct trace_array *pid_file_tr(struct seq_file *m)
+{
+	return ((struct pid_file *)m->private)->tr;
+}
+
 /* The filter of a trace array; a list that is absent filters nothing. */
 struct pid_lists {
 	struct trace_pid_list	*pids;
@@ -244,8 +259,8 @@ static void clear_lists(struct trace_array *tr, int type)
 		new.pids = NULL;
 	if (type & TRACE_NO_PIDS)
 		new.no_pids = NULL;
-	/* Fails only where a filter begins. */
-	WARN_ON_ONCE(set_lists(tr, &new));
+	if (set_lists(tr, &new))
+		pr_warn("no memory to let go of a pid filter\n");
 }
 
 /**
@@ -302,12 +317,13 @@ void ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
 	tracepoint_synchronize_unregister();
 }
 
-/* Stands for an absent list; it is no pid + 1. */
-#define NO_LIST		((void *)-1L)
+/* Stands for an absent list; neither an error nor a pid + 1. */
+static char no_list;
+#define NO_LIST		((void *)&no_list)
 
 static struct trace_pid_list *list_of(struct seq_file *m, int type)
 {
-	struct pid_lists lists = current_lists(m->private);
+	struct pid_lists lists = current_lists(pid_file_tr(m));
 
 	return type == TRACE_PIDS ? lists.pids : lists.no_pids;
 }
@@ -379,43 +395,48 @@ static const struct seq_operations no_pids_seq_ops = {
 	.show	= pid_show,
 };
 
-static int pid_open(struct inode *inode, struct file *file, int type,
+static int pid_open(struct inode *inode, struct file *file,
 		    const struct seq_operations *seq_ops)
 {
 	struct trace_array *tr = inode->i_private;
+	struct pid_file *f;
 	int ret;
 
 	ret = tracing_check_open_get_tr(tr);
 	if (ret)
 		return ret;
 
-	ret = seq_open(file, seq_ops);
-	if (ret) {
+	f = __seq_open_private(file, seq_ops, sizeof(*f));
+	if (!f) {
 		trace_array_put(tr);
-		return ret;
+		return -ENOMEM;
 	}
-	((struct seq_file *)file->private_data)->private = tr;
-
-	if (file->f_mode & FMODE_WRITE && file->f_flags & O_TRUNC) {
-		guard(mutex)(&ftrace_lock);
-		clear_lists(tr, type);
-	}
+	f->tr = tr;
+	f->truncate = file->f_mode & FMODE_WRITE && file->f_flags & O_TRUNC;
 	return 0;
 }
 
-static int pid_release(struct inode *inode, struct file *file)
+static int pid_release(struct inode *inode, struct file *file, int type)
 {
-	trace_array_put(inode->i_private);
-	return seq_release(inode, file);
+	struct pid_file *f = ((struct seq_file *)file->private_data)->private;
+
+	/* Opened to be overwritten, and then nothing was written. */
+	if (f->truncate) {
+		guard(mutex)(&ftrace_lock);
+		clear_lists(f->tr, type);
+	}
+	trace_array_put(f->tr);
+	return seq_release_private(inode, file);
 }
 
 /* Add to the list of @type what the user wrote: pids with space around them. */
 static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 			 loff_t *ppos, int type)
 {
-	struct seq_file *m = file->private_data;
-	struct trace_array *tr = m->private;
+	struct pid_file *f = ((struct seq_file *)file->private_data)->private;
 	struct trace_pid_list **list, *longer;
+	struct trace_array *tr = f->tr;
+	bool truncate = f->truncate;
 	struct pid_lists new;
 	ssize_t written;
 	int ret;
@@ -427,7 +448,9 @@ static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 	new = current_lists(tr);
 	list = type == TRACE_PIDS ? &new.pids : &new.no_pids;
 
-	written = trace_pid_write(*list, &longer, ubuf, cnt);
+	/* What is refused leaves the list as it was, overwritten or not. */
+	f->truncate = false;
+	written = trace_pid_write(truncate ? NULL : *list, &longer, ubuf, cnt);
 	if (written < 0)
 		return written;
 
@@ -445,7 +468,7 @@ static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 
 static int pids_open(struct inode *inode, struct file *file)
 {
-	return pid_open(inode, file, TRACE_PIDS, &pids_seq_ops);
+	return pid_open(inode, file, &pids_seq_ops);
 }
 
 static ssize_t pids_write(struct file *file, const char __user *ubuf,
@@ -456,7 +479,7 @@ static ssize_t pids_write(struct file *file, const char __user *ubuf,
 
 static int no_pids_open(struct inode *inode, struct file *file)
 {
-	return pid_open(inode, file, TRACE_NO_PIDS, &no_pids_seq_ops);
+	return pid_open(inode, file, &no_pids_seq_ops);
 }
 
 static ssize_t no_pids_write(struct file *file, const char __user *ubuf,
@@ -465,12 +488,22 @@ static ssize_t no_pids_write(struct file *file, const char __user *ubuf,
 	return pid_write(file, ubuf, cnt, ppos, TRACE_NO_PIDS);
 }
 
+static int pids_release(struct inode *inode, struct file *file)
+{
+	return pid_release(inode, file, TRACE_PIDS);
+}
+
+static int no_pids_release(struct inode *inode, struct file *file)
+{
+	return pid_release(inode, file, TRACE_NO_PIDS);
+}
+
 static const struct file_operations pids_fops = {
 	.open		= pids_open,
 	.read		= seq_read,
 	.write		= pids_write,
 	.llseek		= tracing_lseek,
-	.release	= pid_release,
+	.release	= pids_release,
 };
 
 static const struct file_operations no_pids_fops = {
@@ -478,7 +511,7 @@ static const struct file_operations no_pids_fops = {
 	.read		= seq_read,
 	.write		= no_pids_write,
 	.llseek		= tracing_lseek,
-	.release	= pid_release,
+	.release	= no_pids_release,
 };
 
 /**

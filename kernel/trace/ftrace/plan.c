@@ -24,7 +24,10 @@
 #include "plan.h"
 #include "table.h"
 
-/* Where a class led the last time, with the one ops of a plan wanted or not. */
+/*
+ * Where a class led the last time, with the one ops of a plan wanted or not. With
+ * ->all set, that ops wants all sites or none, whichever.
+ */
 struct memo {
 	struct ftrace_class	*from;
 	struct ftrace_class	*to;
@@ -37,6 +40,7 @@ struct plan {
 	struct ftrace_patch		*batch;
 	unsigned int			nr;
 	struct memo			memo[2];
+	bool				all;
 };
 
 static bool change_wants(const struct ftrace_change *change, unsigned long ip)
@@ -89,22 +93,32 @@ static bool wanted_exactly(struct plan *p, unsigned long ip)
 	return false;
 }
 
+static void plan_move(struct plan *p, struct dyn_ftrace *site, unsigned long ip,
+		      struct ftrace_class *from, struct ftrace_class *to)
+{
+	if (to == from)
+		return;
+	to->users++;
+	p->batch[p->nr++] = (struct ftrace_patch){ ip, site, from->id, to->id };
+}
+
 static int plan_site(struct plan *p, struct ftrace_table *t, struct dyn_ftrace *site)
 {
 	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to;
+	const struct memo *memo = &p->memo[p->changes->on];
 	unsigned long ip = site_ip(t, site);
 
+	if (p->all && memo->from == from && !(site->state & SITE_FAILED)) {
+		plan_move(p, site, ip, from, memo->to);
+		return 0;
+	}
 	if (unlikely(site->state & SITE_FAILED))
 		return wanted_exactly(p, ip) ? -EINVAL : 0;
 
 	to = site_next(p, from, ip);
 	if (IS_ERR(to))
 		return PTR_ERR(to);
-	if (to == from)
-		return 0;
-
-	to->users++;
-	p->batch[p->nr++] = (struct ftrace_patch){ ip, site, from->id, to->id };
+	plan_move(p, site, ip, from, to);
 	return 0;
 }
 
@@ -115,6 +129,17 @@ static int plan_table(struct plan *p, struct ftrace_table *t)
 	for (unsigned int i = 0; i < t->nr && !ret; i++)
 		ret = plan_site(p, t, &t->sites[i]);
 	return ret;
+}
+
+/* Is there nothing to look up for each site? */
+static bool change_is_for_all(const struct ftrace_change *change)
+{
+	struct ftrace_ops_hash *hash = change->ops->func_hash;
+
+	return !change->on ||
+	       (list_empty(&change->ops->subop_list) &&
+		ftrace_hash_empty(rcu_access_pointer(hash->filter_hash)) &&
+		ftrace_hash_empty(rcu_access_pointer(hash->notrace_hash)));
 }
 
 static int plan_all(struct plan *p, struct ftrace_table *only)
@@ -313,6 +338,7 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	for (unsigned int i = 0; i < nr; i++)
 		if (changes[i].on)
 			p.gfp = GFP_KERNEL;
+	p.all = nr == 1 && change_is_for_all(changes);
 
 	if (scope->all || scope->table)
 		ret = plan_all(&p, scope->table);

@@ -175,6 +175,7 @@ static struct fgraph_ops profile_ops = {
 
 static int start_profiling(void)
 {
+	ftrace_ops_set_global_filter(&profile_ops.ops);
 	return register_ftrace_graph(&profile_ops);
 }
 
@@ -254,6 +255,7 @@ static struct ftrace_ops profile_ops = {
 
 static int start_profiling(void)
 {
+	ftrace_ops_set_global_filter(&profile_ops);
 	return register_ftrace_function(&profile_ops);
 }
 

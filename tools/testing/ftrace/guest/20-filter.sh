@@ -111,6 +111,19 @@ set_to "" set_ftrace_notrace
 is "$(cat "$N")" '#### no functions disabled ####' "an empty line clears notrace"
 set_to nop current_tracer
 
+# A change takes effect when the file is closed, as a whole.
+set_to vfs_read set_ftrace_filter
+set_to function current_tracer
+exec 5>> "$F"
+echo vfs_open >&5
+echo 'vfs_w*' >&5
+is "$(cat "$F")" vfs_read "while the file is open nothing changes"
+is "$(cut -d' ' -f1 "$TRACING/enabled_functions")" vfs_read "  nor is it enabled"
+exec 5>&-
+is "$(filtered)" "$(matching '^vfs_(read|open|w.*)$')" "it does when it is closed"
+is "$(cut -d' ' -f1 "$TRACING/enabled_functions" | sort)" "$(filtered)" "  and is enabled"
+set_to nop current_tracer
+
 # By number: the line in available_filter_functions.
 set_to "" set_ftrace_filter
 fifth=$(sed -n 5p "$TRACING/available_filter_functions" | cut -d' ' -f1)

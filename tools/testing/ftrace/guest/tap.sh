@@ -15,6 +15,7 @@ TMP=/tmp/ft.$$
 tap_count=0
 tap_failed=0
 tap_planned=
+tap_marks=0
 
 # --- checks -----------------------------------------------------------------------------------------------------
 
@@ -136,7 +137,8 @@ done_testing() {
 
 # A script that provokes a warning on purpose calls log_mark afterwards, having checked that warning itself.
 log_mark() {
-	tap_mark="ftrace-test: $0 $$ $tap_count"
+	tap_marks=$((tap_marks + 1))
+	tap_mark="ftrace-test: $0 $$ $tap_marks."
 	echo "$tap_mark" > /dev/kmsg
 }
 

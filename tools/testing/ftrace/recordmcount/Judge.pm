@@ -104,11 +104,13 @@ sub sections {
 	return \%section;
 }
 
-# All that is in FILE in a form that does not depend on the numbers of symbols.
+# What is in FILE: sections, symbols and relocations. A view is good for itself.
 sub view {
 	my ($file) = @_;
+	return $file if ref $file;
+
 	my $text = need('readelf', '-SrsW', $file);
-	my %view = (section => sections($text), reloc => {}, symbol => []);
+	my %view = (file => $file, section => sections($text), reloc => {}, symbol => []);
 	my (%at, $reloc, $in_symbols);
 
 	$at{$_->{offset}} = $_->{number} for grep { $_->{type} =~ /^RELA?$/ } values %{$view{section}};
@@ -148,6 +150,7 @@ sub labels {
 sub listed {
 	my ($file) = @_;
 	my $view = view($file);
+	$file = $view->{file};
 	my $label = labels($view->{section});
 	my @sites;
 

@@ -10,6 +10,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use File::Copy qw(copy);
 use Test::More;
+use Time::HiRes qw(sleep);
 use Judge;
 
 my $traced = assemble('traced', join "\n", map { ".globl f$_\nf$_: call __fentry__\nret" } 1 .. 600);
@@ -155,7 +156,7 @@ SKIP: {
 			open STDERR, '>', '/dev/null';
 			exec 'perl', $SCRIPT, $object;
 		}
-		select undef, undef, undef, $delay;
+		sleep $delay;
 		kill 'TERM', $pid;
 		waitpid $pid, 0;
 		my $is = slurp($object);

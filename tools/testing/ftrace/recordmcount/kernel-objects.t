@@ -29,14 +29,16 @@ cmp_ok(scalar @objects, '>', 0, "there are objects in $tree");
 my ($with, $without, $sites) = (0, 0, 0);
 my @differ;
 for my $object (@objects) {
-	my $recorded = grep { $_->{name} eq '__mcount_loc' } values %{view($object)->{section}};
+	my $view = view($object);
+	my $recorded = grep { $_->{name} eq '__mcount_loc' } values %{$view->{section}};
 	my $copy = "$DIR/copy.o";
 
 	# objcopy renumbers sections and symbols, so the copy with the table of gcc has to pass it, too.
 	need('objcopy', '-R', '__mcount_loc', '-R', '.rela__mcount_loc', $object, $copy);
 	my $stripped = slurp($copy);
 	my ($status, $out, $err) = record($copy);
-	my ($ours, $theirs) = (listed($copy), $recorded ? listed($object) : '');
+	my $new = view($copy);
+	my ($ours, $theirs) = (listed($new), $recorded ? listed($view) : '');
 
 	spew("$DIR/stripped.o", $stripped);
 	if ("$status$out$err" ne '0') {
@@ -45,7 +47,7 @@ for my $object (@objects) {
 		push @differ, "$object: other sites";
 	} elsif (!$recorded && slurp($copy) ne $stripped) {
 		push @differ, "$object: no sites, but changed";
-	} elsif (my $difference = same_but_for_tables("$DIR/stripped.o", $copy)) {
+	} elsif (my $difference = same_but_for_tables("$DIR/stripped.o", $new)) {
 		push @differ, "$object: $difference";
 	}
 	$recorded ? $with++ : $without++;

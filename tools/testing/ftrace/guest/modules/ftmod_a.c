@@ -12,25 +12,21 @@
 #include <linux/moduleparam.h>
 #include <linux/string.h>
 
-long ftmod_a_one(long x);
-long ftmod_a_two(long x, long y);
-long ftmod_a_nest(long x);
-
-/* Global and not cloned: the compiler may neither inline them nor give them another name. */
-noinline __noclone long ftmod_a_one(long x)
+/* Not cloned: the compiler may neither inline them nor give them another name. */
+static noinline __noclone long ftmod_a_one(long x)
 {
 	barrier();
 	return x + 1;
 }
 
-noinline __noclone long ftmod_a_two(long x, long y)
+static noinline __noclone long ftmod_a_two(long x, long y)
 {
 	barrier();
 	return x + y;
 }
 
 /* The additions keep the calls from becoming jumps. */
-noinline __noclone long ftmod_a_nest(long x)
+static noinline __noclone long ftmod_a_nest(long x)
 {
 	return ftmod_a_one(x) + ftmod_a_two(x, x) + 1;
 }

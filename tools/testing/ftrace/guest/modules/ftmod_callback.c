@@ -17,43 +17,38 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 
-long ftmod_cb_one(long a, long b);
-long ftmod_cb_two(long a, long b);
-long ftmod_cb_new(long a, long b);
-long ftmod_cb_many(long a, long b, long c, long d, long e, long f, long g, long h);
-long ftmod_cb_outer(long a);
-
-noinline __noclone long ftmod_cb_one(long a, long b)
+static noinline __noclone long ftmod_cb_one(long a, long b)
 {
 	barrier();
 	return 1000 + 10 * a + b;
 }
 
-noinline __noclone long ftmod_cb_two(long a, long b)
+static noinline __noclone long ftmod_cb_two(long a, long b)
 {
 	barrier();
 	return 2000 + 10 * a + b;
 }
 
 /* Where an IPMODIFY ops sends calls of ftmod_cb_one(). */
-noinline __noclone long ftmod_cb_new(long a, long b)
+static noinline __noclone long ftmod_cb_new(long a, long b)
 {
 	barrier();
 	return 3000 + 10 * a + b;
 }
 
-noinline __noclone long ftmod_cb_many(long a, long b, long c, long d, long e, long f, long g, long h)
+static noinline __noclone long ftmod_cb_many(long a, long b, long c, long d, long e, long f, long g, long h)
 {
 	barrier();
 	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h;
 }
 
-noinline __noclone long ftmod_cb_outer(long a)
+static noinline __noclone long ftmod_cb_outer(long a)
 {
 	return ftmod_cb_one(a, 1) + 1;
 }
@@ -68,7 +63,7 @@ struct test_ops {
 	unsigned long parent_ip;
 	bool full_regs;
 	long args[6];
-	unsigned long sp;
+	unsigned long return_ip;
 	unsigned long regs_ip;
 };
 
@@ -92,7 +87,7 @@ static void notrace look_at_regs(unsigned long ip, unsigned long parent_ip, stru
 	t->full_regs = ftrace_get_regs(fregs);
 	for (i = 0; i < ARRAY_SIZE(t->args); i++)
 		t->args[i] = ftrace_regs_get_argument(fregs, i);
-	t->sp = ftrace_regs_get_stack_pointer(fregs);
+	t->return_ip = *(unsigned long *)ftrace_regs_get_stack_pointer(fregs);
 	t->regs_ip = ftrace_regs_get_instruction_pointer(fregs);
 }
 
@@ -146,7 +141,7 @@ static int set_filter(struct test_ops *t, const char *name, bool reset)
 	return ftrace_set_filter(&t->ops, copy, strlen(copy), reset);
 }
 
-static int start(struct test_ops *t, ftrace_func_t func, unsigned long flags, const char *name)
+static int start_ops(struct test_ops *t, ftrace_func_t func, unsigned long flags, const char *name)
 {
 	int ret;
 
@@ -163,7 +158,7 @@ static int start(struct test_ops *t, ftrace_func_t func, unsigned long flags, co
 	return ret;
 }
 
-static void stop(struct test_ops *t)
+static void stop_ops(struct test_ops *t)
 {
 	int ret = unregister_ftrace_function(&t->ops);
 
@@ -188,7 +183,7 @@ static void run_count(void)
 	struct test_ops *a = &tests[0], *b = &tests[1], *c = &tests[2];
 	int i;
 
-	if (start(a, count_hit, 0, "ftmod_cb_one"))
+	if (start_ops(a, count_hit, 0, "ftmod_cb_one"))
 		return;
 	for (i = 0; i < 5; i++)
 		ftmod_cb_one(i, i);
@@ -199,7 +194,8 @@ static void run_count(void)
 	check(in_function(a->ip, "ftmod_cb_one"), "ip is in the traced function: %ps", (void *)a->ip);
 	check(in_function(a->parent_ip, "ftmod_cb_outer"), "parent_ip is in its caller: %ps", (void *)a->parent_ip);
 
-	if (start(b, count_hit, 0, "ftmod_cb_one") || start(c, count_hit, FTRACE_OPS_FL_RECURSION, "ftmod_cb_*"))
+	if (start_ops(b, count_hit, 0, "ftmod_cb_one") ||
+	    start_ops(c, count_hit, FTRACE_OPS_FL_RECURSION, "ftmod_cb_*"))
 		return;
 	set_filter(b, "ftmod_cb_two", false);
 	atomic_set(&a->hits, 0);
@@ -215,13 +211,13 @@ static void run_count(void)
 	      atomic_read(&c->hits));
 	check(in_function(a->parent_ip, "ftmod_cb_outer"), "three ops: parent_ip is in the caller: %ps",
 	      (void *)a->parent_ip);
-	stop(b);
+	stop_ops(b);
 	ftmod_cb_outer(0);
 	check(atomic_read(&a->hits) == 6 && atomic_read(&b->hits) == 8 && atomic_read(&c->hits) == 15,
 	      "one of three gone: the others see on, %d %d %d", atomic_read(&a->hits), atomic_read(&b->hits),
 	      atomic_read(&c->hits));
-	stop(c);
-	stop(a);
+	stop_ops(c);
+	stop_ops(a);
 	ftmod_cb_outer(0);
 	check(atomic_read(&a->hits) == 6 && atomic_read(&c->hits) == 15, "all gone: nothing is seen");
 }
@@ -231,7 +227,7 @@ static void run_many(void)
 	int i, wrong = 0;
 
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (start(&tests[i], count_hit, 0, i % 2 ? "ftmod_cb_one" : "ftmod_cb_two"))
+		if (start_ops(&tests[i], count_hit, 0, i % 2 ? "ftmod_cb_one" : "ftmod_cb_two"))
 			return;
 	for (i = 0; i < 3; i++)
 		ftmod_cb_one(i, i);
@@ -240,7 +236,7 @@ static void run_many(void)
 		wrong += atomic_read(&tests[i].hits) != (i % 2 ? 3 : 1);
 	check(!wrong, "20 ops on each of two functions: %d with a wrong count", wrong);
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		stop(&tests[i]);
+		stop_ops(&tests[i]);
 	ftmod_cb_one(0, 0);
 	wrong = 0;
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
@@ -258,7 +254,7 @@ static void check_regs(struct test_ops *t, const char *what, bool full)
 	check(t->full_regs == full, "%s: full pt_regs %s", what, full ? "given" : "not given");
 	check(in_function(t->regs_ip, "ftmod_cb_many"), "%s: regs->ip is in the function: %ps", what,
 	      (void *)t->regs_ip);
-	check(*(unsigned long *)t->sp == t->parent_ip, "%s: the stack pointer points to the return address", what);
+	check(t->return_ip == t->parent_ip, "%s: the stack pointer points to the return address", what);
 }
 
 static void run_regs(void)
@@ -266,25 +262,25 @@ static void run_regs(void)
 	struct test_ops *a = &tests[0], *b = &tests[1];
 	long got;
 
-	if (start(a, look_at_regs, 0, "ftmod_cb_many"))
+	if (start_ops(a, look_at_regs, 0, "ftmod_cb_many"))
 		return;
 	check_regs(a, "no flags", false);
-	if (start(b, look_at_regs, FTRACE_OPS_FL_SAVE_REGS, "ftmod_cb_many"))
+	if (start_ops(b, look_at_regs, FTRACE_OPS_FL_SAVE_REGS, "ftmod_cb_many"))
 		return;
 	check_regs(b, "SAVE_REGS beside another ops", true);
-	stop(a);
+	stop_ops(a);
 	check_regs(b, "SAVE_REGS alone", true);
-	stop(b);
-	if (start(a, look_at_regs, FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED, "ftmod_cb_many"))
+	stop_ops(b);
+	if (start_ops(a, look_at_regs, FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED, "ftmod_cb_many"))
 		return;
-	check_regs(a, "SAVE_REGS_IF_SUPPORTED", true);
-	stop(a);
+	check_regs(a, "SAVE_REGS if supported", true);
+	stop_ops(a);
 
-	if (start(a, change_first_argument, FTRACE_OPS_FL_SAVE_REGS, "ftmod_cb_one"))
+	if (start_ops(a, change_first_argument, FTRACE_OPS_FL_SAVE_REGS, "ftmod_cb_one"))
 		return;
 	got = ftmod_cb_one(1, 2);
 	check(got == 1072, "a changed argument register reaches the function: %ld", got);
-	stop(a);
+	stop_ops(a);
 }
 
 static void run_ipmodify(void)
@@ -292,18 +288,18 @@ static void run_ipmodify(void)
 	struct test_ops *a = &tests[0], *b = &tests[1];
 	long got;
 
-	if (start(a, redirect, FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY, "ftmod_cb_one"))
+	if (start_ops(a, redirect, FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY, "ftmod_cb_one"))
 		return;
 	got = ftmod_cb_one(1, 2);
 	check(got == 3012, "a call goes where the callback points: %ld", got);
-	if (start(b, count_hit, 0, "ftmod_cb_one"))
+	if (start_ops(b, count_hit, 0, "ftmod_cb_one"))
 		return;
 	got = ftmod_cb_one(1, 2);
 	check(got == 3012 && atomic_read(&b->hits) == 1, "the same with another ops beside it: %ld", got);
-	stop(a);
+	stop_ops(a);
 	got = ftmod_cb_one(1, 2);
 	check(got == 1012 && atomic_read(&b->hits) == 2, "and back when it is gone: %ld", got);
-	stop(b);
+	stop_ops(b);
 }
 
 static void run_recursion(void)
@@ -311,26 +307,26 @@ static void run_recursion(void)
 	struct test_ops *a = &tests[0], *b = &tests[1];
 	int hits;
 
-	if (start(a, call_again, FTRACE_OPS_FL_RECURSION, "ftmod_cb_one"))
+	if (start_ops(a, call_again, FTRACE_OPS_FL_RECURSION, "ftmod_cb_one"))
 		return;
 	ftmod_cb_one(1, 1);
 	hits = atomic_read(&a->hits);
 	/* One more level is let through: an interrupt in the middle of the bookkeeping looks the same. */
 	check(hits >= 1 && hits <= 2, "RECURSION alone: no endless recursion, %d hits", hits);
-	if (start(b, count_hit, 0, "ftmod_cb_one"))
+	if (start_ops(b, count_hit, 0, "ftmod_cb_one"))
 		return;
 	atomic_set(&a->hits, 0);
 	ftmod_cb_one(1, 1);
 	hits = atomic_read(&a->hits);
 	check(hits >= 1 && hits <= 2, "RECURSION beside another: no endless recursion, %d hits", hits);
 	check(atomic_read(&b->hits) >= 1, "the other one is called: %d hits", atomic_read(&b->hits));
-	stop(b);
-	stop(a);
-	if (start(a, count_hit, FTRACE_OPS_FL_RCU, "ftmod_cb_one"))
+	stop_ops(b);
+	stop_ops(a);
+	if (start_ops(a, count_hit, FTRACE_OPS_FL_RCU, "ftmod_cb_one"))
 		return;
 	ftmod_cb_one(1, 1);
 	check(atomic_read(&a->hits) == 1, "RCU: called once, %d hits", atomic_read(&a->hits));
-	stop(a);
+	stop_ops(a);
 }
 
 static void check_stack(const char *what)
@@ -357,26 +353,26 @@ static void run_stack(void)
 {
 	struct test_ops *a = &tests[0], *b = &tests[1];
 
-	if (start(a, save_stack, 0, "ftmod_cb_one"))
+	if (start_ops(a, save_stack, 0, "ftmod_cb_one"))
 		return;
 	check_stack("one ops");
-	if (start(b, count_hit, 0, "ftmod_cb_one"))
+	if (start_ops(b, count_hit, 0, "ftmod_cb_one"))
 		return;
 	check_stack("two ops");
-	stop(a);
-	stop(b);
-	if (start(a, save_stack, FTRACE_OPS_FL_SAVE_REGS, "ftmod_cb_one"))
+	stop_ops(a);
+	stop_ops(b);
+	if (start_ops(a, save_stack, FTRACE_OPS_FL_SAVE_REGS, "ftmod_cb_one"))
 		return;
 	check_stack("SAVE_REGS");
-	if (start(b, count_hit, 0, "ftmod_cb_one"))
+	if (start_ops(b, count_hit, 0, "ftmod_cb_one"))
 		return;
 	check_stack("SAVE_REGS and another");
-	stop(a);
-	stop(b);
-	if (start(a, save_stack, FTRACE_OPS_FL_RECURSION, "ftmod_cb_one"))
+	stop_ops(a);
+	stop_ops(b);
+	if (start_ops(a, save_stack, FTRACE_OPS_FL_RECURSION, "ftmod_cb_one"))
 		return;
 	check_stack("RECURSION");
-	stop(a);
+	stop_ops(a);
 }
 
 /* Filters set by address, alone and in a batch. */
@@ -387,7 +383,7 @@ static void run_ips(void)
 	struct test_ops *a = &tests[0];
 	int ret;
 
-	if (start(a, count_hit, 0, "ftmod_cb_outer"))
+	if (start_ops(a, count_hit, 0, "ftmod_cb_outer"))
 		return;
 	ret = ftrace_set_filter_ips(&a->ops, good, 2, 0, 1);
 	ftmod_cb_one(0, 0);
@@ -408,7 +404,7 @@ static void run_ips(void)
 	check(ret == -ENOENT, "the same again: %d", ret);
 	ret = ftrace_set_filter_ip(&a->ops, mixed[1], 0, 0);
 	check(ret == -EINVAL, "an address that is no function: %d", ret);
-	stop(a);
+	stop_ops(a);
 }
 
 /* A task on every CPU that calls the traced functions. It sleeps now and then, or unregistering would never return. */
@@ -424,7 +420,7 @@ static int caller_thread(void *unused)
 	return 0;
 }
 
-static struct task_struct *callers[NR_CPUS];
+static DEFINE_PER_CPU(struct task_struct *, caller);
 
 static void start_callers(void)
 {
@@ -437,7 +433,7 @@ static void start_callers(void)
 			check(false, "start a thread: %ld", PTR_ERR(t));
 			continue;
 		}
-		callers[cpu] = t;
+		per_cpu(caller, cpu) = t;
 		wake_up_process(t);
 	}
 }
@@ -446,10 +442,11 @@ static void stop_callers(void)
 {
 	int cpu;
 
-	for (cpu = 0; cpu < NR_CPUS; cpu++)
-		if (callers[cpu])
-			kthread_stop(callers[cpu]);
-	memset(callers, 0, sizeof(callers));
+	for_each_possible_cpu(cpu) {
+		if (per_cpu(caller, cpu))
+			kthread_stop(per_cpu(caller, cpu));
+		per_cpu(caller, cpu) = NULL;
+	}
 }
 
 /*
@@ -466,13 +463,13 @@ static void run_dynamic(void)
 		struct test_ops *t = kzalloc(sizeof(*t), GFP_KERNEL);
 		int hits, patience = 100;
 
-		if (!t || start(t, count_hit, flags[i % 4], i % 3 ? "ftmod_cb_one" : "ftmod_cb_*")) {
+		if (!t || start_ops(t, count_hit, flags[i % 4], i % 3 ? "ftmod_cb_one" : "ftmod_cb_*")) {
 			kfree(t);
 			break;
 		}
 		while (!atomic_read(&t->hits) && patience--)
-			msleep(10);
-		stop(t);
+			msleep(20);
+		stop_ops(t);
 		hits = atomic_read(&t->hits);
 		silent += !hits;
 		mdelay(1);
@@ -563,22 +560,24 @@ static int step_set(const char *val, const struct kernel_param *kp)
 		return register_ftrace_function(&t->ops);
 	if (!strcmp(verb, "unregister"))
 		return unregister_ftrace_function(&t->ops);
-	if (!strcmp(verb, "global"))
+	if (!strcmp(verb, "global")) {
 		ftrace_ops_set_global_filter(&t->ops);
-	else if (!strcmp(verb, "forget")) {
+		return 0;
+	}
+	if (!strcmp(verb, "forget")) {
 		if (t->ops.flags & FTRACE_OPS_FL_ENABLED)
 			return -EBUSY;
 		ftrace_free_filter(&t->ops);
 		memset(t, 0, sizeof(*t));
-	} else if (!strcmp(verb, "call")) {
-		for (n = 0; n < ARRAY_SIZE(steps); n++)
-			atomic_set(&steps[n].hits, 0);
-		ftmod_cb_one(1, 2);
-		ftmod_cb_two(1, 2);
-		ftmod_cb_two(1, 2);
-	} else {
-		return -EINVAL;
+		return 0;
 	}
+	if (strcmp(verb, "call"))
+		return -EINVAL;
+	for (n = 0; n < ARRAY_SIZE(steps); n++)
+		atomic_set(&steps[n].hits, 0);
+	ftmod_cb_one(1, 2);
+	ftmod_cb_two(1, 2);
+	ftmod_cb_two(1, 2);
 	return 0;
 }
 

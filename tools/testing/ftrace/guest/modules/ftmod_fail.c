@@ -7,9 +7,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
-int ftmod_fail_one(void);
-
-noinline __noclone int ftmod_fail_one(void)
+static noinline __noclone int ftmod_fail_one(void)
 {
 	barrier();
 	return -ENODEV;

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +22,8 @@
 #include <unistd.h>
 
 #define NOBODY	65534
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 static const char usage[] =
 	"usage: ftio VERB ...\n"
@@ -49,7 +50,7 @@ static int refused(void)
 	return 1;
 }
 
-static int put(const char *file, const char *text, int flags)
+static int write_all(const char *file, const char *text, int flags)
 {
 	size_t left = strlen(text);
 	int fd = open(file, flags);
@@ -74,7 +75,7 @@ static int put(const char *file, const char *text, int flags)
 	return err ? refused() : 0;
 }
 
-static int get(const char *file)
+static int read_all(const char *file)
 {
 	char buf[4096];
 	int fd = open(file, O_RDONLY);
@@ -109,7 +110,7 @@ static int open_mode(const char *mode, const char *file)
 
 static int run(int argc, char **argv);
 
-static int nobody(int argc, char **argv)
+static int as_nobody(int argc, char **argv)
 {
 	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
 		die("become nobody");
@@ -117,7 +118,7 @@ static int nobody(int argc, char **argv)
 }
 
 /* fail-nth counts down with every allocation that may fail; a rest of 1 or more means the failure never came. */
-static int nth(const char *n, int argc, char **argv)
+static int with_failure(const char *n, int argc, char **argv)
 {
 	char left[16] = "";
 	int fd = open("/proc/self/fail-nth", O_RDWR);
@@ -153,13 +154,13 @@ static void kcore_open(struct kcore *k)
 	if (pread(k->fd, &eh, sizeof(eh), 0) != sizeof(eh))
 		die("read /proc/kcore");
 	k->count = eh.e_phnum;
-	if (k->count > (int)(sizeof(k->ph) / sizeof(k->ph[0])))
+	if (k->count > (int)ARRAY_SIZE(k->ph))
 		die("too many segments");
 	if (pread(k->fd, k->ph, k->count * sizeof(k->ph[0]), eh.e_phoff) < 0)
 		die("read program headers");
 }
 
-static bool kcore_read(const struct kcore *k, uint64_t addr, void *buf, size_t len)
+static bool kcore_read(const struct kcore *k, unsigned long addr, void *buf, size_t len)
 {
 	for (int i = 0; i < k->count; i++) {
 		const Elf64_Phdr *p = &k->ph[i];
@@ -174,11 +175,11 @@ static bool kcore_read(const struct kcore *k, uint64_t addr, void *buf, size_t l
 /* Reading in pieces of several pages: a read() a site takes half a minute on an emulated CPU. */
 #define WINDOW	65536
 
-static int nops(void)
+static int check_nops(void)
 {
 	static const unsigned char nop[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	static unsigned char window[WINDOW];
-	uint64_t base = 0;
+	unsigned long base = 0;
 	size_t size = 0;
 	long sites = 0, bad = 0;
 	char line[512], name[256];
@@ -188,9 +189,9 @@ static int nops(void)
 	while (fgets(line, sizeof(line), stdin)) {
 		const unsigned char *b;
 		unsigned char few[5];
-		uint64_t addr;
+		unsigned long addr;
 
-		if (sscanf(line, "%" SCNx64 " %255s", &addr, name) != 2)
+		if (sscanf(line, "%lx %255s", &addr, name) != 2)
 			die("a line is not \"ADDRESS NAME\"");
 		sites++;
 		if (!size || addr < base || addr + 5 > base + size) {
@@ -222,7 +223,7 @@ static int nops(void)
 	return 0;
 }
 
-static int bytes(uint64_t addr, size_t len)
+static int show_bytes(unsigned long addr, size_t len)
 {
 	unsigned char buf[64];
 	struct kcore k;
@@ -238,7 +239,7 @@ static int bytes(uint64_t addr, size_t len)
 	return 0;
 }
 
-static int perf(uint64_t id, const char *filter)
+static int count_perf(unsigned long id, const char *filter)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
@@ -250,7 +251,7 @@ static int perf(uint64_t id, const char *filter)
 		.exclude_callchain_user = 1,
 	};
 	int zero = open("/dev/zero", O_RDONLY);
-	uint64_t count;
+	unsigned long long count;
 	char c;
 	int fd;
 
@@ -268,7 +269,7 @@ static int perf(uint64_t id, const char *filter)
 		return refused();
 	if (read(fd, &count, sizeof(count)) != sizeof(count))
 		die("read the counter");
-	printf("%llu\n", (unsigned long long)count);
+	printf("%llu\n", count);
 	return 0;
 }
 
@@ -277,11 +278,11 @@ static int run(int argc, char **argv)
 	const char *verb = argc ? argv[0] : "";
 
 	if (!strcmp(verb, "write") && argc == 3)
-		return put(argv[1], argv[2], O_WRONLY | O_TRUNC);
+		return write_all(argv[1], argv[2], O_WRONLY | O_TRUNC);
 	if (!strcmp(verb, "append") && argc == 3)
-		return put(argv[1], argv[2], O_WRONLY | O_APPEND);
+		return write_all(argv[1], argv[2], O_WRONLY | O_APPEND);
 	if (!strcmp(verb, "read") && argc == 2)
-		return get(argv[1]);
+		return read_all(argv[1]);
 	if (!strcmp(verb, "open") && argc == 3)
 		return open_mode(argv[1], argv[2]);
 	if (!strcmp(verb, "mkdir") && argc == 2)
@@ -289,15 +290,15 @@ static int run(int argc, char **argv)
 	if (!strcmp(verb, "rmdir") && argc == 2)
 		return rmdir(argv[1]) ? refused() : 0;
 	if (!strcmp(verb, "nobody") && argc > 1)
-		return nobody(argc - 1, argv + 1);
+		return as_nobody(argc - 1, argv + 1);
 	if (!strcmp(verb, "nth") && argc > 2)
-		return nth(argv[1], argc - 2, argv + 2);
+		return with_failure(argv[1], argc - 2, argv + 2);
 	if (!strcmp(verb, "nops") && argc == 1)
-		return nops();
+		return check_nops();
 	if (!strcmp(verb, "bytes") && argc == 3)
-		return bytes(strtoull(argv[1], NULL, 16), strtoul(argv[2], NULL, 0));
+		return show_bytes(strtoul(argv[1], NULL, 16), strtoul(argv[2], NULL, 0));
 	if (!strcmp(verb, "perf") && argc == 3)
-		return perf(strtoull(argv[1], NULL, 0), argv[2]);
+		return count_perf(strtoul(argv[1], NULL, 0), argv[2]);
 	return 2;
 }
 

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The tests' own tools: what is wrong must come out as wrong, or nothing that the other scripts say counts.
+
+. "$(dirname "$0")/tap.sh"
+
+mkdir "$TMP"
+cp -r "$GUEST/tap.sh" "$TMP"
+mkdir "$TMP/bin"
+cp "$(command -v ftio)" "$TMP/bin"
+
+# script LINE...: what a script of these lines prints, and its status.
+script() {
+	{
+		# shellcheck disable=SC2016 # for the script to expand
+		echo '. "$(dirname "$0")/tap.sh"'
+		printf '%s\n' "$@"
+	} > "$TMP/script.sh"
+	sh "$TMP/script.sh" 2>&1
+	echo "status $?"
+}
+
+is "$(script 'is a a good' done_testing)" "ok 1 - good
+ok 2 - nothing bad in the kernel log
+1..2
+status 0" "a good script"
+like "$(script 'is a b bad' done_testing)" '^not ok 1 - bad$' "is: a difference"
+like "$(script 'is a b bad' done_testing)" '^status 1$' "  and its status"
+like "$(script 'like abc "^b" bad' done_testing)" '^not ok 1' "like: no match"
+like "$(script 'unlike abc b bad' done_testing)" '^not ok 1' "unlike: a match"
+like "$(script 'ok bad false' done_testing)" '^not ok 1' "ok: a failing command"
+like "$(script 'at_least 1 2 bad' done_testing)" '^not ok 1' "at_least: less"
+like "$(script 'works bad write /nosuch/file x' done_testing)" '^not ok 1' "works: an error"
+like "$(script 'fails_with EINVAL bad write /nosuch/file x' done_testing)" '^not ok 1' "fails_with: another error"
+like "$(script 'fails_with EINVAL bad write /dev/null x' done_testing)" '^not ok 1' "fails_with: no error"
+like "$(script 'is a a good' 'exit 0')" '^Bail out!' "an end before the plan"
+like "$(script 'echo "WARNING: at nothing" > /dev/kmsg' done_testing)" '^not ok 1 - nothing bad' "a warning in the log"
+like "$(script 'echo "BUG: nothing" > /dev/kmsg' log_mark done_testing)" '^ok 1' "  but not behind a mark"
+log_mark
+
+# ftio nops finds a site that is none, and believes in no empty list.
+set_to vfs_read set_ftrace_filter
+set_to function current_tracer
+sites=$TMP/sites
+grep -E ' (vfs_read|vfs_write|vfs_open)$' "$TRACING/available_filter_functions_addrs" > "$sites"
+like "$(ftio nops < "$sites")" '^vfs_read e8 ' "a site that is a call"
+is "$(ftio nops < "$sites" | wc -l)" 1 "and only that"
+is "$(all_nops)" "all nops" "all others are nops"
+set_to nop current_tracer
+is "$(ftio nops < "$sites")" "all nops" "a nop again"
+is "$(ftio nops < /dev/null)" "" "no sites are not all nops"
+
+done_testing

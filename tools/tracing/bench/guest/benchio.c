@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * benchio: time single operations on control files, without a shell's forks around them.
+ *
+ * Each timed operation prints one line: its name, how many things it did, and three figures: TSC ticks, nanoseconds,
+ * and nanoseconds of CPU time. CPU time is that of this process and of all kernel threads, so it holds what an operation
+ * hands to a worker, and not the sleep for a grace period. Where guest time counts instructions, all three are instructions.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#define PARAMETERS	"/sys/module/bench_ftrace/parameters/"
+
+static const char usage[] =
+	"usage: benchio VERB ...\n"
+	"  write NAME TIMES FILE TEXT [UNDO]  write TEXT; after each but the last write UNDO, if given, untimed\n"
+	"  toggle NAME-ON NAME-OFF TIMES FILE ON OFF  write ON and OFF in turn\n"
+	"  stall NAME TIMES FILE ON OFF  toggle, and print the longest time that a program on CPU 1 was held up\n"
+	"  names NAME FILE LIST N  write the first N lines of LIST; fewer, if they take more than 3 s\n"
+	"  read NAME TIMES FILE    read to the end\n"
+	"  run NAME COUNT COMMAND  have the bench_ftrace module do COMMAND, which does COUNT things\n"
+	"  tell COMMAND            the same, not timed\n"
+	"  load NAME MODULE        insert the module file\n";
+
+static void die(const char *what)
+{
+	fprintf(stderr, "benchio: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	if (clock_gettime(id, &ts))
+		return 0;
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+struct span {
+	uint64_t ticks, ns, cpu;
+	uint64_t others[32768];
+	bool had[32768];
+};
+
+static struct span span;
+
+/* CPU time of all kernel threads since span_start(); with start, only note where they are. */
+static uint64_t others(bool start)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	uint64_t sum = 0;
+
+	if (!proc)
+		die("/proc");
+	if (start)
+		memset(span.had, 0, sizeof(span.had));
+	while ((entry = readdir(proc))) {
+		unsigned long pid = strtoul(entry->d_name, NULL, 10);
+		uint64_t ns;
+
+		if (!isdigit(entry->d_name[0]) || pid >= 32768 || pid == (unsigned long)getpid())
+			continue;
+		/* The kernel's own encoding of a process's clock. */
+		ns = clock_ns(((clockid_t)~pid << 3) | 2);
+		if (start) {
+			span.others[pid] = ns;
+			span.had[pid] = true;
+		} else {
+			sum += ns - (span.had[pid] ? span.others[pid] : 0);
+		}
+	}
+	closedir(proc);
+	return sum;
+}
+
+static void span_start(void)
+{
+	others(true);
+	span.cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	span.ns = clock_ns(CLOCK_MONOTONIC);
+	span.ticks = __rdtsc();
+}
+
+static void span_end(void)
+{
+	span.ticks = __rdtsc() - span.ticks;
+	span.ns = clock_ns(CLOCK_MONOTONIC) - span.ns;
+	span.cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - span.cpu;
+	span.cpu += others(false);
+}
+
+static void report(const char *name, unsigned long count)
+{
+	printf("%s %lu %llu %llu %llu\n", name, count, (unsigned long long)span.ticks,
+	       (unsigned long long)span.ns, (unsigned long long)span.cpu);
+	fflush(stdout);
+}
+
+static void put_all(int fd, const char *file, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, text, size);
+
+		if (n <= 0)
+			die(file);
+		text += n;
+		size -= n;
+	}
+}
+
+/* As the shell's > does. */
+static void put(const char *file, const char *text, size_t size)
+{
+	int fd = open(file, O_WRONLY | O_TRUNC);
+
+	if (fd < 0)
+		die(file);
+	put_all(fd, file, text, size);
+	if (close(fd))
+		die(file);
+}
+
+static void put_timed(const char *name, const char *file, const char *text)
+{
+	span_start();
+	put(file, text, strlen(text));
+	span_end();
+	report(name, 1);
+}
+
+static void read_timed(const char *name, const char *file)
+{
+	static char buffer[65536];
+	ssize_t n;
+	int fd;
+
+	span_start();
+	fd = open(file, O_RDONLY);
+	if (fd < 0)
+		die(file);
+	do {
+		n = read(fd, buffer, sizeof(buffer));
+	} while (n > 0);
+	if (n < 0)
+		die(file);
+	close(fd);
+	span_end();
+	report(name, 1);
+}
+
+/* As "cat LIST > FILE" does: several names a write, closed at the end. */
+static void names(const char *name, const char *file, const char *list, unsigned long count)
+{
+	static char text[4096];
+	FILE *in = fopen(list, "r");
+	unsigned long done = 0;
+	size_t size = 0;
+	uint64_t end;
+	int fd;
+
+	if (!in)
+		die(list);
+	span_start();
+	end = clock_ns(CLOCK_MONOTONIC) + 3000000000ULL;
+	fd = open(file, O_WRONLY | O_TRUNC);
+	if (fd < 0)
+		die(file);
+	while (done < count && fgets(text + size, 256, in)) {
+		size += strlen(text + size);
+		done++;
+		if (done % 20 && done < count)
+			continue;
+		put_all(fd, file, text, size);
+		size = 0;
+		if (clock_ns(CLOCK_MONOTONIC) > end)
+			break;
+	}
+	if (close(fd))
+		die(file);
+	span_end();
+	fclose(in);
+	report(name, done);
+}
+
+static void run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("choosing the CPU");
+}
+
+struct watch {
+	uint64_t ticks, ns;
+};
+
+/* Look at the clock all the time; remember the longest time without a look. */
+static void watch_clock(volatile struct watch *longest, const volatile bool *stop)
+{
+	uint64_t ticks = __rdtsc(), ns = clock_ns(CLOCK_MONOTONIC);
+
+	while (!*stop) {
+		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), now = __rdtsc();
+
+		if (now - ticks > longest->ticks)
+			longest->ticks = now - ticks;
+		if (now_ns - ns > longest->ns)
+			longest->ns = now_ns - ns;
+		ticks = now;
+		ns = now_ns;
+	}
+}
+
+static void stall(const char *name, unsigned long times, const char *file, const char *on,
+		  const char *off)
+{
+	struct shared {
+		struct watch longest;
+		bool stop;
+	} *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned long i;
+	pid_t pid;
+
+	if (shared == MAP_FAILED)
+		die("mmap");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		run_on(1);
+		/* What comes before the program has its CPU to itself does not count. */
+		usleep(20000);
+		watch_clock(&shared->longest, &shared->stop);
+		_exit(0);
+	}
+	usleep(100000);
+	shared->longest.ticks = shared->longest.ns = 0;
+	for (i = 0; i < times; i++) {
+		put(file, on, strlen(on));
+		put(file, off, strlen(off));
+	}
+	usleep(20000);
+	shared->stop = true;
+	waitpid(pid, NULL, 0);
+	span.ticks = span.cpu = shared->longest.ticks;
+	span.ns = shared->longest.ns;
+	report(name, 1);
+}
+
+/* The module times what it does; the CPU time is ours, as it may sleep. */
+static void run(const char *name, unsigned long count, const char *command)
+{
+	unsigned long long ticks, ns;
+	FILE *in;
+
+	span_start();
+	put(PARAMETERS "run", command, strlen(command));
+	span_end();
+	if (!name)
+		return;
+	in = fopen(PARAMETERS "result", "r");
+	if (!in || fscanf(in, "%llu %llu", &ticks, &ns) != 2)
+		die("result");
+	fclose(in);
+	span.ticks = ticks;
+	span.ns = ns;
+	report(name, count);
+}
+
+static void load(const char *name, const char *file)
+{
+	int fd = open(file, O_RDONLY);
+
+	if (fd < 0)
+		die(file);
+	span_start();
+	/* finit_module() */
+	if (syscall(313, fd, "", 0))
+		die(file);
+	span_end();
+	close(fd);
+	report(name, 1);
+}
+
+int main(int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+	unsigned long i, times;
+
+	run_on(0);
+	if (!strcmp(verb, "write") && (argc == 6 || argc == 7)) {
+		times = strtoul(argv[3], NULL, 10);
+		for (i = 0; i < times; i++) {
+			put_timed(argv[2], argv[4], argv[5]);
+			if (argc == 7 && i < times - 1)
+				put(argv[4], argv[6], strlen(argv[6]));
+		}
+	} else if (!strcmp(verb, "toggle") && argc == 8) {
+		times = strtoul(argv[4], NULL, 10);
+		for (i = 0; i < times; i++) {
+			put_timed(argv[2], argv[5], argv[6]);
+			put_timed(argv[3], argv[5], argv[7]);
+		}
+	} else if (!strcmp(verb, "stall") && argc == 7) {
+		stall(argv[2], strtoul(argv[3], NULL, 10), argv[4], argv[5], argv[6]);
+	} else if (!strcmp(verb, "names") && argc == 6) {
+		names(argv[2], argv[3], argv[4], strtoul(argv[5], NULL, 10));
+	} else if (!strcmp(verb, "read") && argc == 5) {
+		times = strtoul(argv[3], NULL, 10);
+		for (i = 0; i < times; i++)
+			read_timed(argv[2], argv[4]);
+	} else if (!strcmp(verb, "run") && argc == 5) {
+		run(argv[2], strtoul(argv[3], NULL, 10), argv[4]);
+	} else if (!strcmp(verb, "tell") && argc == 3) {
+		run(NULL, 0, argv[2]);
+	} else if (!strcmp(verb, "load") && argc == 4) {
+		load(argv[2], argv[3]);
+	} else {
+		fputs(usage, stderr);
+		return 2;
+	}
+	return 0;
+}

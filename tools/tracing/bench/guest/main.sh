@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# usage: main.sh TIMES
+#
+# Everything that one guest with 2 CPUs can measure, TIMES times: lines of "name count ticks ns cpu". Where guest
+# time counts instructions, once is enough.
+
+times=$1
+here=/host/guest
+modules=/host/modules
+t=/sys/kernel/tracing
+io=$here/benchio
+
+say()
+{
+	echo "$1 1 $2 $2 $2"
+}
+
+# repeat COMMAND...
+repeat()
+{
+	i=0
+	while [ $i -lt "$times" ]; do
+		"$@"
+		i=$((i + 1))
+	done
+}
+
+sites()
+{
+	sed -n 's/^\([0-9]*\) .*/\1/p' $t/dyn_ftrace_total_info
+}
+
+broadcasts()
+{
+	awk '$1 == "CAL:" { print $3 }' /proc/interrupts
+}
+
+# The first ops on a kernel where nothing is traced.
+register_one()
+{
+	$io run "$1" 1 "register 0 1"
+	$io tell "unregister 0 1"
+}
+
+calls()
+{
+	repeat $io run "$1" 10000 "call 10000"
+}
+
+# with NAME COUNT HOW ELSEWHERE: calls with so many ops on the site and on another.
+with()
+{
+	$io tell "prepare 100 $4 other"
+	$io tell "register 100 $4"
+	$io tell "prepare 0 $2 target $3"
+	$io tell "register 0 $2"
+	calls "$1"
+	$io tell "unregister 0 $2"
+	$io tell "unregister 100 $4"
+}
+
+# thousand NAME VERB UNDO-NAME UNDO-VERB HOW: each ops on its own function. A single one waits for grace periods when it
+# goes, so on a real clock it is the same in fewer of them.
+thousand()
+{
+	n=1000
+	[ "$times" -eq 1 ] || n=100
+	$io tell "prepare 0 1 each"
+	$io tell "register 0 1"
+	$io tell "prepare 1 $n each $5"
+	i=0
+	while [ $i -lt "$times" ]; do
+		$io run "$1" $n "$2 1 $n"
+		$io run "$3" $n "$4 1 $n"
+		i=$((i + 1))
+	done
+	$io tell "unregister 0 1"
+}
+
+insmod $modules/bench_ftrace.ko || exit 1
+n=$(sites)
+say sites "$n"
+say site_table_pages "$(sed -n 's/.*pages:\([0-9]*\).*/\1/p' $t/dyn_ftrace_total_info)"
+
+# The first time sizes the ring buffer and is not what is measured.
+$io toggle warm_up warm_up 1 $t/current_tracer function nop
+$io toggle enable_all disable_all "$times" $t/current_tracer function nop
+
+$io tell "prepare 0 1 each"
+repeat register_one register_one
+
+$io read avail_read "$times" $t/available_filter_functions
+$io write filter_glob "$times" $t/set_ftrace_filter '*lock*
+' '
+'
+$io write filter_clear "$times" $t/set_ftrace_filter '
+' 'vfs_read
+'
+awk 'NR % 20 == 0 { print $1 }' $t/available_filter_functions >/tmp/names
+$io names filter_1000_names $t/set_ftrace_filter /tmp/names 1000
+echo >$t/set_ftrace_filter
+
+with call_off 0 "" 0
+with call_1op 1 "" 0
+with call_1op_regs 1 regs 0
+with call_1op_recursion 1 recursion 0
+with call_2ops 2 "" 0
+with call_8ops 8 "" 0
+with call_1op_32_elsewhere 1 "" 32
+with call_2ops_32_elsewhere 2 "" 32
+
+echo bench_target >$t/set_ftrace_filter
+echo function >$t/current_tracer
+calls trace_event
+echo nop >$t/current_tracer
+if grep -q function_graph $t/available_tracers; then
+	echo function_graph >$t/current_tracer
+	calls graph_event
+	echo nop >$t/current_tracer
+fi
+echo >$t/set_ftrace_filter
+
+thousand register_1000 register unregister_1000 unregister ''
+thousand direct_1000 direct undirect_1000 undirect direct
+
+# A busy CPU 1 has no idle flag to poll: each broadcast is an interrupt.
+taskset 2 sh -c 'while :; do :; done' &
+spinner=$!
+before=$(broadcasts)
+after=$(broadcasts)
+quiet=$((after - before))
+before=$(broadcasts)
+echo function >$t/current_tracer
+after=$(broadcasts)
+kill $spinner
+echo nop >$t/current_tracer
+say sync_rounds $((after - before - quiet))
+
+# With nothing recorded, or the timer's own functions take up the time between two of its ticks.
+echo 0 >$t/tracing_on
+$io tell "late on 29000"
+sleep 0.1
+$io run irqs_off_idle 1 "late off"
+$io tell "late on 29000"
+$io toggle warm_up warm_up 3 $t/current_tracer function nop
+$io run irqs_off_max 1 "late off"
+# The emulator runs its CPUs in turn, from one timer's tick to the next.
+$io tell "late on 50000"
+$io stall cpu_stall_idle 0 $t/current_tracer function nop
+$io stall cpu_stall_max 2 $t/current_tracer function nop
+$io tell "late off"
+echo 1 >$t/tracing_on
+
+# Neither kernel says how long it took in the same words, but both print the same before and after it.
+dmesg | awk '
+	{ time = $0; sub(/^\[ */, "", time); sub(/\].*/, "", time) }
+	/SLUB: HWalign/ { from = time }
+	/rcu: Preemptible hierarchical/ { ns = (time - from) * 1e9; printf "boot_convert 1 %d %d %d\n", ns, ns, ns }'
