@@ -67,15 +67,16 @@ static struct {
  */
 void __init arch_ftrace_init(void)
 {
-	spinlock_t *ptl;
-	pte_t *pte;
+	spinlock_t *ptl;	/* of the page table; nobody else wants it */
+	pte_t *pte = NULL;
 
 	ftrace_mm = mm_alloc();
-	BUG_ON(!ftrace_mm);
-	paravirt_enter_mmap(ftrace_mm);
-
-	pte = get_locked_pte(ftrace_mm, window, &ptl);
-	BUG_ON(!pte);
+	if (ftrace_mm) {
+		paravirt_enter_mmap(ftrace_mm);
+		pte = get_locked_pte(ftrace_mm, window, &ptl);
+	}
+	if (!pte)
+		panic("ftrace: no memory for the mm to patch text in\n");
 	pte_unmap_unlock(pte, ptl);
 }
 
@@ -124,7 +125,7 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
 	/* Not global: it is to go when another mm is loaded. */
 	const pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
 	struct walk w = WALK_START;
-	spinlock_t *ptl;
+	spinlock_t *ptl;	/* of the page table */
 	unsigned int i;
 	pte_t *pte;
 
@@ -151,7 +152,7 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
 
 static void window_clear(unsigned int slots)
 {
-	spinlock_t *ptl;
+	spinlock_t *ptl;	/* of the page table */
 	pte_t *pte;
 
 	pte = get_locked_pte(ftrace_mm, window, &ptl);

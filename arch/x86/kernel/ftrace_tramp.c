@@ -44,24 +44,21 @@ struct template {
 	const char *start, *keep, *again, *call, *tail, *end;
 };
 
-#define DECLARE_TEMPLATE(name)						\
-	extern const char name##_keep[], name##_again[], name##_call[],	\
-			  name##_tail[], name##_end[];			\
-	static const struct template name##_template = {		\
-		.start = (const char *)name,				\
-		.keep = name##_keep,					\
-		.again = name##_again,					\
-		.call = name##_call,					\
-		.tail = name##_tail,					\
-		.end = name##_end,					\
-	}
+#define TEMPLATE(name) {			\
+	.start = (const char *)name,		\
+	.keep = name##_keep,			\
+	.again = name##_again,			\
+	.call = name##_call,			\
+	.tail = name##_tail,			\
+	.end = name##_end,			\
+}
 
-DECLARE_TEMPLATE(ftrace_caller);
-DECLARE_TEMPLATE(ftrace_regs_caller);
+static const struct template args_template = TEMPLATE(ftrace_caller);
+static const struct template regs_template = TEMPLATE(ftrace_regs_caller);
 
 static const struct template *template_of(bool regs)
 {
-	return regs ? &ftrace_regs_caller_template : &ftrace_caller_template;
+	return regs ? &regs_template : &args_template;
 }
 
 /* Code under construction: written at @buf, to run at @addr. */

@@ -22,7 +22,7 @@
 
 typedef int (*test_func_t)(int arg);
 
-static test_func_t const funcs[] = {
+static const test_func_t funcs[] = {
 	ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
 };
 
@@ -223,6 +223,7 @@ static void sets_hold_sites(struct kunit *test)
 {
 	struct ftrace_hash *set = ftrace_hash_alloc(2), *copy;
 	struct ftrace_ops_hash both = { };
+	unsigned long ip;
 	char all[] = "ftrace_kunit_func*", one[] = "ftrace_kunit_func2", none[] = "no_such*";
 
 	KUNIT_ASSERT_NOT_NULL(test, set);
@@ -231,8 +232,8 @@ static void sets_hold_sites(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set->count, 4);
 	KUNIT_EXPECT_EQ(test, ftrace_hash_unmatch(set, one, NULL), 1);
 	KUNIT_EXPECT_EQ(test, set->count, 3);
-	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(set,
-		ftrace_location((unsigned long)ftrace_kunit_func2)));
+	ip = ftrace_location((unsigned long)ftrace_kunit_func2);
+	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(set, ip));
 
 	copy = ftrace_hash_dup(0, set);
 	KUNIT_ASSERT_NOT_NULL(test, copy);
@@ -464,7 +465,7 @@ static void disabled_is_nop_everywhere(struct kunit *test)
 /* The files that list sites are as after a boot without these tests. */
 static void forget_tests(struct kunit_suite *suite)
 {
-	static test_func_t const all[] = {
+	static const test_func_t all[] = {
 		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
 		ftrace_kunit_func4,
 	};
@@ -498,4 +499,5 @@ static struct kunit_suite ftrace_suite = {
 	.test_cases = ftrace_cases,
 	.suite_exit = forget_tests,
 };
+
 kunit_test_suite(ftrace_suite);

@@ -71,8 +71,7 @@ unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
 		if (ips[i] < start || ips[i] >= end)
 			continue;
 		if (arch_ftrace_init_site(ips[i]))
-			pr_warn("%pS [%px]: no call for tracing here\n",
-				(void *)ips[i], (void *)ips[i]);
+			pr_warn("%pS: no call for tracing here\n", (void *)ips[i]);
 		else
 			done++;
 	}
@@ -142,7 +141,6 @@ static struct ftrace_table *find_table(struct module *mod, unsigned long start,
  */
 void __init ftrace_init(void)
 {
-	extern unsigned long __start_mcount_loc[], __stop_mcount_loc[];
 	unsigned int nr = __stop_mcount_loc - __start_mcount_loc, nops;
 	unsigned long *ips = __start_mcount_loc;
 	u64 start = sched_clock(), converted;

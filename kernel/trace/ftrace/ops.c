@@ -21,6 +21,7 @@
 #include "plan.h"
 #include "table.h"
 
+/* All that ftrace_internal.h says it guards. */
 DEFINE_MUTEX(ftrace_lock);
 LIST_HEAD(ftrace_ops_registered);
 
@@ -83,6 +84,7 @@ static void ftrace_ops_assist_func(unsigned long ip, unsigned long parent_ip,
 		op->func(ip, parent_ip, op, fregs);
 	ftrace_test_recursion_unlock(bit);
 }
+
 NOKPROBE_SYMBOL(ftrace_ops_assist_func);
 
 /**
@@ -174,8 +176,8 @@ void ftrace_wait_callbacks(void)
  *
  * Return: 0; -ENODEV after ftrace_kill(); -EBUSY if it is registered, or is
  * permanent and tracing is switched off; -EINVAL if it is being destroyed, names
- * a site that cannot be traced, or would change where all functions go; and what ftrace_plan_run() returns. On an
- * error nothing has changed.
+ * a site that cannot be traced, or would change where all functions go; and what
+ * ftrace_plan_run() returns. On an error nothing has changed.
  * Context: ftrace_lock held; may sleep.
  */
 int ftrace_startup(struct ftrace_ops *ops)

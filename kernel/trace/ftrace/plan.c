@@ -253,8 +253,8 @@ static void site_fail(struct ftrace_patch *patch)
 	len = arch_ftrace_insn(patch->ip, ftrace_targets[patch->from], want);
 	if (copy_from_kernel_nofault(found, (void *)patch->ip, len))
 		memset(found, 0, len);
-	pr_err("%pS [%px]: expected %*ph, found %*ph; it can not be traced\n",
-	       (void *)patch->ip, (void *)patch->ip, len, want, len, found);
+	pr_err("%pS at 0x%lx: expected %*ph, found %*ph; it can not be traced\n",
+	       (void *)patch->ip, patch->ip, len, want, len, found);
 
 	site_drop(patch);
 	patch->to = 0;

@@ -50,6 +50,9 @@ struct ftrace_tables {
 	struct ftrace_table	*table[] __counted_by(nr);
 };
 
+/* Made by the linker from what recordmcount.pl lists. */
+extern unsigned long __start_mcount_loc[], __stop_mcount_loc[];
+
 /* Replaced as a whole with ftrace_lock held, read in any context. */
 extern struct ftrace_tables __rcu *ftrace_tables;
 

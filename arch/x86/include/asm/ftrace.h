@@ -74,7 +74,11 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 
 /* Templates of the trampolines; arch/x86/kernel/ftrace_{64,32}.S */
 void ftrace_caller(void);
+extern const char ftrace_caller_keep[], ftrace_caller_again[], ftrace_caller_call[],
+	ftrace_caller_tail[], ftrace_caller_end[];
 void ftrace_regs_caller(void);
+extern const char ftrace_regs_caller_keep[], ftrace_regs_caller_again[],
+	ftrace_regs_caller_call[], ftrace_regs_caller_tail[], ftrace_regs_caller_end[];
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 int ftrace_int3_handler(struct pt_regs *regs);

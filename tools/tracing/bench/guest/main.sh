@@ -149,7 +149,7 @@ $io run irqs_off_max 1 "late off"
 # The emulator runs its CPUs in turn, from one timer's tick to the next.
 $io tell "late on 50000"
 $io stall cpu_stall_idle 0 $t/current_tracer function nop
-$io stall cpu_stall_max 2 $t/current_tracer function nop
+$io stall cpu_stall_max 1 $t/current_tracer function nop
 $io tell "late off"
 echo 1 >$t/tracing_on
 
