@@ -219,7 +219,7 @@ static notrace int run_set(const char *text, const struct kernel_param *kp)
 
 static notrace int result_get(char *buffer, const struct kernel_param *kp)
 {
-	return sysfs_emit(buffer, "%s", result);
+	return sysfs_emit(buffer, "%s\n", result);
 }
 
 static const struct kernel_param_ops run_ops = { .set = run_set };
