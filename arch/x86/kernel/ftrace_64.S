@@ -66,13 +66,13 @@
 .endm
 
 .macro save_args
-	movq	%rax, RAX(%rsp)
-	movq	%rcx, RCX(%rsp)
-	movq	%rdx, RDX(%rsp)
-	movq	%rsi, RSI(%rsp)
 	movq	%rdi, RDI(%rsp)
-	movq	%r8, R8(%rsp)
+	movq	%rsi, RSI(%rsp)
 	movq	%r9, R9(%rsp)
+	movq	%rdx, RDX(%rsp)
+	movq	%r8, R8(%rsp)
+	movq	%rcx, RCX(%rsp)
+	movq	%rax, RAX(%rsp)
 #ifdef CONFIG_FRAME_POINTER
 	movq	FRAME_BP(%rsp), %rdi
 	movq	%rdi, RBP(%rsp)
@@ -98,34 +98,43 @@
 .macro restore_args
 	movq	RIP(%rsp), %rax
 	movq	%rax, SITE(%rsp)
-	movq	R9(%rsp), %r9
-	movq	R8(%rsp), %r8
-	movq	RDI(%rsp), %rdi
-	movq	RSI(%rsp), %rsi
-	movq	RDX(%rsp), %rdx
-	movq	RCX(%rsp), %rcx
-	movq	RAX(%rsp), %rax
 	movq	RBP(%rsp), %rbp
+	movq	RDI(%rsp), %rdi
+	movq	R9(%rsp), %r9
+	movq	RSI(%rsp), %rsi
+	movq	R8(%rsp), %r8
+	movq	RDX(%rsp), %rdx
+	movq	RAX(%rsp), %rax
+	movq	RCX(%rsp), %rcx
 .endm
 
-SYM_TYPED_FUNC_START(ftrace_stub)
+.macro do_nothing
 	CALL_DEPTH_ACCOUNT
 	RET
-SYM_FUNC_END(ftrace_stub)
-
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-SYM_TYPED_FUNC_START(ftrace_stub_graph)
-	CALL_DEPTH_ACCOUNT
-	RET
-SYM_FUNC_END(ftrace_stub_graph)
-#endif
+.endm
 
 /* What the compiler calls; every listed site becomes a nop before it runs. */
 SYM_FUNC_START(__fentry__)
-	CALL_DEPTH_ACCOUNT
-	RET
+	do_nothing
 SYM_FUNC_END(__fentry__)
 EXPORT_SYMBOL(__fentry__)
+
+/* Callbacks, and a direct caller, that do nothing. */
+SYM_TYPED_FUNC_START(ftrace_stub)
+	do_nothing
+SYM_FUNC_END(ftrace_stub)
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+SYM_FUNC_START(ftrace_stub_direct_tramp)
+	do_nothing
+SYM_FUNC_END(ftrace_stub_direct_tramp)
+#endif
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+SYM_TYPED_FUNC_START(ftrace_stub_graph)
+	do_nothing
+SYM_FUNC_END(ftrace_stub_graph)
+#endif
 
 SYM_FUNC_START(ftrace_caller)
 	push_frames
@@ -200,13 +209,6 @@ SYM_INNER_LABEL(ftrace_regs_caller_end, SYM_L_GLOBAL)
 	RET
 SYM_FUNC_END(ftrace_regs_caller)
 STACK_FRAME_NON_STANDARD_FP(ftrace_regs_caller)
-
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-SYM_FUNC_START(ftrace_stub_direct_tramp)
-	CALL_DEPTH_ACCOUNT
-	RET
-SYM_FUNC_END(ftrace_stub_direct_tramp)
-#endif
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*

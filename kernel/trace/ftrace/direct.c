@@ -156,13 +156,10 @@ void ftrace_ipmodify_gone(struct ftrace_ops *ops)
 
 static int check_direct(const struct ftrace_ops *ops)
 {
-	if (ops->func || ops->trampoline)
-		return -EINVAL;
-	if (!(ops->flags & FTRACE_OPS_FL_INITIALIZED))
-		return -EINVAL;
-	if (ops->flags & FTRACE_OPS_FL_ENABLED)
-		return -EINVAL;
-	return 0;
+	bool in_use = ops->func || ops->trampoline || ops->flags & FTRACE_OPS_FL_ENABLED;
+
+	/* Without a filter it was never initialised, either. */
+	return in_use || !(ops->flags & FTRACE_OPS_FL_INITIALIZED) ? -EINVAL : 0;
 }
 
 /* Marks an ops as a direct caller; its class never calls it. */

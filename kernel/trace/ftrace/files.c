@@ -43,10 +43,10 @@ static int list_show(struct seq_file *m, void *v)
 }
 
 static const struct seq_operations list_seq_ops = {
-	.start	= list_start,
-	.next	= list_next,
-	.stop	= list_stop,
 	.show	= list_show,
+	.start	= list_start,
+	.stop	= list_stop,
+	.next	= list_next,
 };
 
 static int list_open(struct inode *inode, struct file *file)
@@ -54,11 +54,11 @@ static int list_open(struct inode *inode, struct file *file)
 	struct ftrace_listing *l;
 	int ret;
 
+	if (unlikely(ftrace_disabled))
+		return -ENODEV;
 	ret = security_locked_down(LOCKDOWN_TRACEFS);
 	if (ret)
 		return ret;
-	if (unlikely(ftrace_disabled))
-		return -ENODEV;
 	l = __seq_open_private(file, &list_seq_ops, sizeof(*l));
 	if (!l)
 		return -ENOMEM;

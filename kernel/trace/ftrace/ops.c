@@ -367,8 +367,8 @@ int ftrace_set_enabled(bool on)
 }
 
 #ifdef CONFIG_SYSCTL
-static int ftrace_enable_sysctl(const struct ctl_table *table, int write,
-				void *buffer, size_t *lenp, loff_t *ppos)
+static int enabled_sysctl(const struct ctl_table *table, int write,
+			  void *buffer, size_t *lenp, loff_t *ppos)
 {
 	int ret, old;
 
@@ -387,20 +387,20 @@ static int ftrace_enable_sysctl(const struct ctl_table *table, int write,
 	return ret;
 }
 
-static struct ctl_table ftrace_sysctls[] = {
+static struct ctl_table sysctl_table[] = {
 	{
-		.procname	= "ftrace_enabled",
-		.data		= &ftrace_enabled,
-		.maxlen		= sizeof(int),
-		.mode		= 0644,
-		.proc_handler	= ftrace_enable_sysctl,
+		.procname = "ftrace_enabled",
+		.mode = 0644,
+		.data = &ftrace_enabled,
+		.maxlen = sizeof(ftrace_enabled),
+		.proc_handler = enabled_sysctl,
 	},
 };
 
-static int __init ftrace_sysctl_init(void)
+static int __init make_sysctl(void)
 {
-	register_sysctl_init("kernel", ftrace_sysctls);
+	register_sysctl_init("kernel", sysctl_table);
 	return 0;
 }
-late_initcall(ftrace_sysctl_init);
+late_initcall(make_sysctl);
 #endif

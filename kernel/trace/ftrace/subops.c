@@ -45,11 +45,10 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 	bool first;
 	int ret;
 
+	ftrace_ops_init(subops);
+	ftrace_ops_init(ops);
 	if (unlikely(ftrace_disabled))
 		return -ENODEV;
-
-	ftrace_ops_init(ops);
-	ftrace_ops_init(subops);
 	if (WARN_ON_ONCE(subops->flags & FTRACE_OPS_FL_ENABLED))
 		return -EBUSY;
 
