@@ -77,8 +77,6 @@ check-full: prepare | $(B)/base-src
 	@tools/testing/ftrace/check small full
 
 bench: prepare | $(B)/base-src
-	@tools/vm/build small
-	@tools/vm/build -b small
 	@tools/tracing/bench/run
 
 lint: prepare
