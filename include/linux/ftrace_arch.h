@@ -66,6 +66,8 @@ void __init arch_ftrace_init(void);
 int arch_ftrace_init_site(unsigned long ip);
 void arch_ftrace_init_done(void);
 bool arch_ftrace_site_calls(unsigned long ip, unsigned long target);
+unsigned int arch_ftrace_check(const struct ftrace_patch *batch, unsigned int nr,
+			       const unsigned long *targets);
 unsigned int arch_ftrace_insn(unsigned long ip, unsigned long target, u8 *buf);
 bool arch_ftrace_reaches(unsigned long target);
 void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,

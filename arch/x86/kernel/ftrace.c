@@ -52,6 +52,25 @@ bool arch_ftrace_site_calls(unsigned long ip, unsigned long target)
 }
 
 /**
+ * arch_ftrace_check - do all sites of a batch hold what their records say?
+ * @batch: the sites
+ * @nr: how many
+ * @targets: what ->from of a site stands for; 0 is a nop
+ *
+ * Return: how many do, from the first to the one before the first that does not.
+ * Context: text_mutex held, so that nobody changes them meanwhile.
+ */
+unsigned int arch_ftrace_check(const struct ftrace_patch *batch, unsigned int nr,
+			       const unsigned long *targets)
+{
+	unsigned int i = 0;
+
+	while (i < nr && likely(arch_ftrace_site_calls(batch[i].ip, targets[batch[i].from])))
+		i++;
+	return i;
+}
+
+/**
  * arch_ftrace_reaches - can a call from anywhere in the kernel reach @target?
  * @target: address of a function or trampoline
  *

@@ -16,8 +16,8 @@
  * sent on by ftrace_int3_handler() as if the new instruction stood there.
  *
  * Kernel text is read-only. It is written through a second mapping that is
- * never executable and that exists in an mm of our own, which only this CPU
- * loads, and with interrupts off. Interrupts come on again every
+ * never executable and that exists in page tables of our own, which only this
+ * CPU loads, and with interrupts off. Interrupts come on again every
  * SITES_PER_LOAD sites.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
@@ -33,7 +33,7 @@
 #include <linux/vmalloc.h>
 
 #include <asm/debugreg.h>
-#include <asm/mmu_context.h>
+#include <asm/special_insns.h>
 #include <asm/text-patching.h>
 #include <asm/tlbflush.h>
 
@@ -42,15 +42,24 @@
 /* The longest stretch with interrupts off, in sites written. */
 #define SITES_PER_LOAD		64
 
-/* Pages of text mapped at a time: as many as one page table maps. */
-#define WINDOW_PAGES		PTRS_PER_PTE
-
 enum phase { PHASE_INT3, PHASE_TAIL, PHASE_HEAD };
 
 static struct mm_struct *ftrace_mm __ro_after_init;
 
-/* Where the window lies in ftrace_mm; the start of a page table's range. */
+/*
+ * Where the window lies in ftrace_mm, the start of a page table's range, and
+ * how many pages of text it maps at a time: the kernel's own, each of them if
+ * need be, and as many of modules.
+ */
 static const unsigned long window = PMD_SIZE;
+static unsigned int window_pages __ro_after_init;
+
+/* What the window maps: the pages of these sites; text_mutex held. */
+static struct {
+	const struct ftrace_patch	*batch;
+	unsigned int			nr;
+	unsigned int			pages;
+} mapped;
 
 /* The batch whose sites may hold int3; written with text_mutex held. */
 static struct {
@@ -62,53 +71,57 @@ static struct {
 /**
  * arch_ftrace_init - make the mm that text is written through
  *
- * The page table of the window is allocated now, patching allocates nothing.
+ * The page tables of the window are allocated now, patching allocates nothing.
  * Context: boot, after poking_init().
  */
 void __init arch_ftrace_init(void)
 {
-	spinlock_t *ptl;	/* of the page table; nobody else wants it */
-	pte_t *pte = NULL;
+	unsigned int tables = DIV_ROUND_UP(_etext - _stext, PMD_SIZE) + 1;
 
+	window_pages = tables * PTRS_PER_PTE;
 	ftrace_mm = mm_alloc();
-	if (ftrace_mm) {
-		paravirt_enter_mmap(ftrace_mm);
-		pte = get_locked_pte(ftrace_mm, window, &ptl);
+	if (!ftrace_mm)
+		goto no_memory;
+	paravirt_enter_mmap(ftrace_mm);
+	for (unsigned int i = 0; i < tables; i++) {
+		spinlock_t *ptl;	/* of the page table; nobody else wants it */
+		pte_t *pte = get_locked_pte(ftrace_mm, window + i * PMD_SIZE, &ptl);
+
+		if (!pte)
+			goto no_memory;
+		pte_unmap_unlock(pte, ptl);
 	}
-	if (!pte)
-		panic("ftrace: no memory for the mm to patch text in\n");
-	pte_unmap_unlock(pte, ptl);
+	return;
+
+no_memory:
+	panic("ftrace: no memory for the mm to patch text in\n");
 }
 
 /*
  * The walk over a batch that both filling and using the window make: sites come
  * in the order of their addresses, and each page of text that they lie in has
- * the next slot of the window. A site may lie across two pages.
+ * the next page of the window.
  */
 struct walk {
-	unsigned long	page;	/* of the last slot */
-	unsigned int	slots;
+	unsigned long	page;	/* of text */
+	unsigned long	alias;	/* where the window has it */
 };
 
-#define WALK_START	{ .page = ULONG_MAX }
+#define WALK_START	{ .page = ULONG_MAX, .alias = window - PAGE_SIZE }
 
-/* The slot of a page; *@new is set if it is a new one. */
-static __always_inline unsigned int walk_page(struct walk *w, unsigned long page,
-					      bool *new)
+/* Walk on to a page; true if it is a new one. */
+static __always_inline bool walk_to(struct walk *w, unsigned long page)
 {
-	*new = page != w->page;
-	if (*new) {
-		w->page = page;
-		w->slots++;
-	}
-	return w->slots - 1;
+	if (likely(page == w->page))
+		return false;
+	w->page = page;
+	w->alias += PAGE_SIZE;
+	return true;
 }
 
-/* Is a site wholly on the page of the last slot? Most are. */
-static __always_inline bool walk_here(const struct walk *w, unsigned long ip)
+static __always_inline bool crosses_page(unsigned long ip)
 {
-	return (ip & PAGE_MASK) == w->page &&
-	       offset_in_page(ip) <= PAGE_SIZE - MCOUNT_INSN_SIZE;
+	return unlikely(offset_in_page(ip) > PAGE_SIZE - MCOUNT_INSN_SIZE);
 }
 
 static unsigned long text_pfn(unsigned long addr)
@@ -118,74 +131,112 @@ static unsigned long text_pfn(unsigned long addr)
 	return vmalloc_to_pfn((void *)addr);
 }
 
-/* Map the text of as many sites as fit; returns how many. */
-static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int nr,
-				unsigned int *slots)
+/* The window's page table entries one after the other, a table locked at a time. */
+struct entries {
+	pte_t		*pte;
+	spinlock_t	*ptl;	/* of the page table */
+};
+
+static void entries_end(struct entries *e)
 {
-	/* Not global: it is to go when another mm is loaded. */
+	if (e->pte)
+		pte_unmap_unlock(e->pte, e->ptl);
+	e->pte = NULL;
+}
+
+static pte_t *entries_next(struct entries *e, unsigned long alias)
+{
+	if (e->pte && alias & ~PMD_MASK)
+		return ++e->pte;
+	entries_end(e);
+	e->pte = get_locked_pte(ftrace_mm, alias, &e->ptl);
+	return e->pte;
+}
+
+static void window_set(struct entries *e, const struct walk *w)
+{
+	/* Not global: it is to go when other page tables are loaded. */
 	const pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
+
+	set_pte_at(ftrace_mm, w->alias, entries_next(e, w->alias),
+		   pfn_pte(text_pfn(w->page), prot));
+	mapped.pages++;
+}
+
+/*
+ * What the TLB may still hold of it goes when the window is loaded the next
+ * time; see window_load().
+ */
+static void window_clear(void)
+{
+	unsigned long alias = window;
+	struct entries e = { };
+
+	for (; mapped.pages; mapped.pages--, alias += PAGE_SIZE)
+		pte_clear(ftrace_mm, alias, entries_next(&e, alias));
+	entries_end(&e);
+	mapped.batch = NULL;
+}
+
+/* Map the text of as many sites as fit, if it is not mapped; returns how many. */
+static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int nr)
+{
 	struct walk w = WALK_START;
-	spinlock_t *ptl;	/* of the page table */
+	struct entries e = { };
 	unsigned int i;
-	pte_t *pte;
 
-	pte = get_locked_pte(ftrace_mm, window, &ptl);
-	for (i = 0; i < nr && w.slots + 2 <= WINDOW_PAGES; i++) {
-		unsigned long page = batch[i].ip & PAGE_MASK;
-		unsigned long last = (batch[i].ip + MCOUNT_INSN_SIZE - 1) & PAGE_MASK;
+	if (batch == mapped.batch)
+		return mapped.nr;
+	window_clear();
+	for (i = 0; i < nr && mapped.pages + 2 <= window_pages; i++) {
+		unsigned long ip = batch[i].ip;
 
-		if (likely(walk_here(&w, batch[i].ip)))
-			continue;
-		for (; page <= last; page += PAGE_SIZE) {
-			bool new;
-			unsigned int slot = walk_page(&w, page, &new);
-
-			if (new)
-				set_pte_at(ftrace_mm, window + slot * PAGE_SIZE, pte + slot,
-					   pfn_pte(text_pfn(page), prot));
+		if (walk_to(&w, ip & PAGE_MASK))
+			window_set(&e, &w);
+		if (crosses_page(ip)) {
+			walk_to(&w, w.page + PAGE_SIZE);
+			window_set(&e, &w);
 		}
 	}
-	pte_unmap_unlock(pte, ptl);
-	*slots = w.slots;
+	entries_end(&e);
+	mapped.batch = batch;
+	mapped.nr = i;
 	return i;
 }
 
-static void window_clear(unsigned int slots)
+/*
+ * Only for as long as interrupts are off: nothing else runs on this CPU but
+ * NMIs, and these find that no user memory is to be had. So the page tables are
+ * exchanged below all that keeps account of mms.
+ *
+ * Loading CR3 with PCID 0, which no mm has, and bit 63 clear drops what the TLB
+ * holds of it; bit 63 keeps what it holds of the PCID that returns (Intel SDM
+ * vol. 3A, 4.10.4.1, MOV to CR3).
+ */
+static __always_inline unsigned long window_load(struct mm_struct **mm)
 {
-	spinlock_t *ptl;	/* of the page table */
-	pte_t *pte;
+	unsigned long cr3 = __read_cr3();
 
-	pte = get_locked_pte(ftrace_mm, window, &ptl);
-	for (unsigned int slot = 0; slot < slots; slot++)
-		pte_clear(ftrace_mm, window + slot * PAGE_SIZE, pte + slot);
-	pte_unmap_unlock(pte, ptl);
-
-	/* Nobody has the mm loaded: this marks stale what a PCID may still hold. */
-	flush_tlb_mm_range(ftrace_mm, window, window + slots * PAGE_SIZE,
-			   PAGE_SHIFT, false);
-}
-
-static struct mm_struct *window_load(void)
-{
-	struct mm_struct *prev;
-
-	/* A lazy mm would count as loaded although it has been left. */
-	if (this_cpu_read(cpu_tlbstate_shared.is_lazy))
-		leave_mm();
-
-	prev = this_cpu_read(cpu_tlbstate.loaded_mm);
-	switch_mm_irqs_off(NULL, ftrace_mm, current);
+	*mm = this_cpu_read(cpu_tlbstate.loaded_mm);
+	this_cpu_write(cpu_tlbstate.loaded_mm, LOADED_MM_SWITCHING);
+	/* Pairs with the reading of loaded_mm in nmi_uaccess_okay(), on this CPU. */
+	barrier();
+	write_cr3(__sme_pa(ftrace_mm->pgd));
 
 	/* A watchpoint of user space is not meant for what we map here. */
 	if (hw_breakpoint_active())
 		hw_breakpoint_disable();
-	return prev;
+	return cr3;
 }
 
-static void window_unload(struct mm_struct *prev)
+static __always_inline void window_unload(unsigned long cr3, struct mm_struct *mm)
 {
-	switch_mm_irqs_off(NULL, prev, current);
-	cpumask_clear_cpu(smp_processor_id(), mm_cpumask(ftrace_mm));
+	if (cpu_feature_enabled(X86_FEATURE_PCID))
+		cr3 |= CR3_NOFLUSH;
+	write_cr3(cr3);
+	/* Pairs with the reading of loaded_mm in nmi_uaccess_okay(), on this CPU. */
+	barrier();
+	this_cpu_write(cpu_tlbstate.loaded_mm, mm);
 	if (hw_breakpoint_active())
 		hw_breakpoint_restore();
 }
@@ -218,24 +269,23 @@ window_write(enum phase phase, const struct ftrace_patch *batch, unsigned int nr
 
 	while (i < nr) {
 		unsigned int end = min(nr, i + SITES_PER_LOAD);
-		struct mm_struct *prev;
-		unsigned long flags;
+		unsigned long flags, cr3;
+		struct mm_struct *mm;
 
 		local_irq_save(flags);
-		prev = window_load();
+		cr3 = window_load(&mm);
 		for (; i < end; i++) {
 			unsigned long ip = batch[i].ip;
-			unsigned int slot;
-			bool new;
 
-			slot = walk_page(&w, ip & PAGE_MASK, &new);
-			poke_site(phase, window + slot * PAGE_SIZE + offset_in_page(ip),
-				  ip, targets[batch[i].to]);
-			if (unlikely(!walk_here(&w, ip)))
-				walk_page(&w, (ip + MCOUNT_INSN_SIZE - 1) & PAGE_MASK, &new);
+			walk_to(&w, ip & PAGE_MASK);
+			poke_site(phase, w.alias + offset_in_page(ip), ip,
+				  targets[batch[i].to]);
+			if (crosses_page(ip))
+				walk_to(&w, w.page + PAGE_SIZE);
 		}
-		window_unload(prev);
+		window_unload(cr3, mm);
 		local_irq_restore(flags);
+		cond_resched();
 	}
 }
 
@@ -244,13 +294,11 @@ run_phase(enum phase phase, const struct ftrace_patch *batch, unsigned int nr,
 	  const unsigned long *targets)
 {
 	while (nr) {
-		unsigned int slots, n = window_fill(batch, nr, &slots);
+		unsigned int n = window_fill(batch, nr);
 
 		window_write(phase, batch, n, targets);
-		window_clear(slots);
 		batch += n;
 		nr -= n;
-		cond_resched();
 	}
 	text_poke_sync();
 }
@@ -305,6 +353,7 @@ void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
 	tell_perf(batch, nr, targets);
 	run_phase(PHASE_TAIL, batch, nr, targets);
 	run_phase(PHASE_HEAD, batch, nr, targets);
+	window_clear();
 
 	/*
 	 * A CPU that met one of our int3 did so before the last broadcast

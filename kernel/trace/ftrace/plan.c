@@ -105,13 +105,8 @@ static void plan_move(struct plan *p, struct dyn_ftrace *site, unsigned long ip,
 static int plan_site(struct plan *p, struct ftrace_table *t, struct dyn_ftrace *site)
 {
 	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to;
-	const struct memo *memo = &p->memo[p->changes->on];
 	unsigned long ip = site_ip(t, site);
 
-	if (p->all && memo->from == from && !(site->state & SITE_FAILED)) {
-		plan_move(p, site, ip, from, memo->to);
-		return 0;
-	}
 	if (unlikely(site->state & SITE_FAILED))
 		return wanted_exactly(p, ip) ? -EINVAL : 0;
 
@@ -122,12 +117,45 @@ static int plan_site(struct plan *p, struct ftrace_table *t, struct dyn_ftrace *
 	return 0;
 }
 
+/*
+ * Where all sites of a class go the same way, those that come one after the
+ * other need no more than to be noted. Returns how many.
+ */
+static unsigned int plan_alike(struct plan *p, struct ftrace_table *t, unsigned int i)
+{
+	const struct memo *memo = &p->memo[p->changes->on];
+	struct ftrace_patch *patch = &p->batch[p->nr];
+	unsigned int first = i;
+
+	if (!p->all || !memo->from)
+		return 0;
+
+	for (; i < t->nr; i++) {
+		struct dyn_ftrace *site = &t->sites[i];
+
+		if ((site->state & (SITE_CLASS_MASK | SITE_FAILED)) != memo->from->id)
+			break;
+		if (memo->to != memo->from)
+			*patch++ = (struct ftrace_patch){ site_ip(t, site), site,
+							  memo->from->id, memo->to->id };
+	}
+	memo->to->users += patch - &p->batch[p->nr];
+	p->nr = patch - p->batch;
+	return i - first;
+}
+
 static int plan_table(struct plan *p, struct ftrace_table *t)
 {
+	unsigned int i = 0;
 	int ret = 0;
 
-	for (unsigned int i = 0; i < t->nr && !ret; i++)
-		ret = plan_site(p, t, &t->sites[i]);
+	while (i < t->nr && !ret) {
+		unsigned int alike = plan_alike(p, t, i);
+
+		i += alike;
+		if (!alike)
+			ret = plan_site(p, t, &t->sites[i++]);
+	}
 	return ret;
 }
 
@@ -213,24 +241,18 @@ static int plan_hashes(struct plan *p, struct ftrace_hash *const *hash)
 	return ret;
 }
 
-static void site_move(struct ftrace_patch *patch, u32 flags)
+static void class_leave(u32 id, unsigned int sites)
 {
-	struct ftrace_class *from = ftrace_class_nth(patch->from);
+	struct ftrace_class *c = ftrace_class_nth(id);
 
-	patch->site->state &= ~SITE_CLASS_MASK;
-	patch->site->state |= patch->to | flags;
-	from->users--;
-	if (!from->users)
-		ftrace_class_put(from);
+	c->users -= sites;
+	if (!c->users)
+		ftrace_class_put(c);
 }
 
-static void site_drop(struct ftrace_patch *patch)
+static void site_move(struct dyn_ftrace *site, u32 to, u32 flags)
 {
-	struct ftrace_class *to = ftrace_class_nth(patch->to);
-
-	to->users--;
-	if (!to->users)
-		ftrace_class_put(to);
+	site->state = (site->state & ~SITE_CLASS_MASK) | to | flags;
 }
 
 /* Classes that a plan made on its way, and that no site has. */
@@ -256,10 +278,10 @@ static void site_fail(struct ftrace_patch *patch)
 	pr_err("%pS at 0x%lx: expected %*ph, found %*ph; it can not be traced\n",
 	       (void *)patch->ip, patch->ip, len, want, len, found);
 
-	site_drop(patch);
-	patch->to = 0;
+	class_leave(patch->to, 1);
+	class_leave(patch->from, 1);
 	ftrace_class_nth(0)->users++;
-	site_move(patch, SITE_FAILED);
+	site_move(patch->site, 0, SITE_FAILED);
 }
 
 /*
@@ -268,16 +290,21 @@ static void site_fail(struct ftrace_patch *patch)
  */
 static int plan_verify(struct plan *p)
 {
-	unsigned int kept = 0;
+	unsigned int kept = 0, next = 0;
 	int ret = 0;
 
-	for (unsigned int i = 0; i < p->nr; i++) {
-		struct ftrace_patch *patch = &p->batch[i];
+	while (next < p->nr) {
+		struct ftrace_patch *patch = &p->batch[next];
+		unsigned int good = arch_ftrace_check(patch, p->nr - next, ftrace_targets);
 
-		if (likely(arch_ftrace_site_calls(patch->ip, ftrace_targets[patch->from]))) {
-			p->batch[kept++] = *patch;
-			continue;
-		}
+		if (kept != next)
+			memmove(&p->batch[kept], patch, good * sizeof(*patch));
+		kept += good;
+		next += good;
+		if (next == p->nr)
+			break;
+
+		patch = &p->batch[next++];
 		if (wanted_exactly(p, patch->ip))
 			ret = -EINVAL;
 		site_fail(patch);
@@ -310,6 +337,30 @@ static int plan_carry_out(struct plan *p)
 	return ret;
 }
 
+/* Sites of one class that go to one class, one after the other. */
+static unsigned int commit_alike(struct ftrace_patch *batch, unsigned int nr)
+{
+	u32 from = batch->from, to = batch->to, flags = site_flags(ftrace_class_nth(to));
+	unsigned int i;
+
+	for (i = 0; i < nr && batch[i].from == from && batch[i].to == to; i++)
+		site_move(batch[i].site, to, flags);
+	class_leave(from, i);
+	return i;
+}
+
+static void plan_commit(struct plan *p)
+{
+	for (unsigned int i = 0; i < p->nr; )
+		i += commit_alike(&p->batch[i], p->nr - i);
+}
+
+static void plan_drop(struct plan *p)
+{
+	for (unsigned int i = 0; i < p->nr; i++)
+		class_leave(p->batch[i].to, 1);
+}
+
 /**
  * ftrace_plan_run - carry out a change
  * @changes: the ops that change; their filters are the new ones already
@@ -330,7 +381,6 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 		.nr_changes = nr,
 		.gfp = GFP_KERNEL | __GFP_NOFAIL,
 	};
-	u32 flags = 0, last = 0;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -347,19 +397,10 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	if (!ret && p.nr)
 		ret = plan_carry_out(&p);
 
-	for (unsigned int i = 0; i < p.nr; i++) {
-		struct ftrace_patch *patch = &p.batch[i];
-
-		if (ret) {
-			site_drop(patch);
-			continue;
-		}
-		if (patch->to != last) {
-			last = patch->to;
-			flags = site_flags(ftrace_class_nth(last));
-		}
-		site_move(patch, flags);
-	}
+	if (ret)
+		plan_drop(&p);
+	else
+		plan_commit(&p);
 	if (ret || nr > 1)
 		drop_unused_classes();
 	kvfree(p.batch);
