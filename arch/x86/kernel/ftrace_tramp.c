@@ -75,14 +75,17 @@ static void emit(struct code *c, const void *bytes, unsigned int len)
 	c->len += len;
 }
 
-/* Copy code that may refer to memory relative to where it stands. */
+/*
+ * Nothing in a template refers to memory relative to where it stands, but for
+ * CALL_DEPTH_ACCOUNT.
+ */
 static void emit_part(struct code *c, const char *from, const char *to)
 {
 	unsigned int len = to - from;
 	u8 *dst = c->buf + c->len;
 
 	emit(c, from, len);
-	if (c->buf)
+	if (c->buf && cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
 		text_poke_apply_relocation(dst, (u8 *)c->addr + c->len - len, len,
 					   (u8 *)from, len);
 }
