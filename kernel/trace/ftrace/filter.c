@@ -297,7 +297,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 		return -EINVAL;
 
 	if (!ftrace_hash_empty(new)) {
-		copy = ftrace_hash_dup(new->count ? ilog2(new->count) : 0, new);
+		copy = ftrace_hash_dup(new);
 		if (!copy)
 			return -ENOMEM;
 	}
@@ -337,14 +337,13 @@ static struct ftrace_hash __rcu **hash_of(struct ftrace_ops *ops, bool enable)
 }
 
 /* A copy of the filter to work on: empty if @reset. */
-static struct ftrace_hash *hash_begin(struct ftrace_ops *ops, bool enable, bool reset,
-				      unsigned int size_bits)
+static struct ftrace_hash *hash_begin(struct ftrace_ops *ops, bool enable, bool reset)
 {
 	struct ftrace_hash *old = rcu_dereference_protected(*hash_of(ops, enable), true);
 
 	/* A module that goes takes its sites out of it. */
 	guard(mutex)(&ftrace_lock);
-	return ftrace_hash_dup(size_bits, reset ? NULL : old);
+	return ftrace_hash_dup(reset ? NULL : old);
 }
 
 static int hash_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool enable)
@@ -368,7 +367,7 @@ static int set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool r
 	ftrace_ops_init(ops);
 	guard(mutex)(&ops->func_hash->regex_lock);
 
-	hash = hash_begin(ops, enable, reset, FTRACE_HASH_BITS);
+	hash = hash_begin(ops, enable, reset);
 	if (buf)
 		copy = kmemdup_nul(buf, len, GFP_KERNEL);
 	if (!hash || (buf && !copy)) {
@@ -487,7 +486,7 @@ int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
 	ftrace_ops_init(ops);
 	guard(mutex)(&ops->func_hash->regex_lock);
 
-	hash = hash_begin(ops, true, reset, cnt ? ilog2(cnt) : 0);
+	hash = hash_begin(ops, true, reset);
 	if (!hash)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < cnt && !ret; i++)

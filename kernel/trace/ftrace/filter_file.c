@@ -372,8 +372,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		f->truncate = file->f_flags & O_TRUNC;
 		scoped_guard(mutex, &ftrace_lock) {
 			old = rcu_dereference_protected(*file_hash(f), true);
-			f->set = ftrace_hash_dup(FTRACE_HASH_BITS,
-						 f->truncate ? NULL : old);
+			f->set = ftrace_hash_dup(f->truncate ? NULL : old);
 		}
 		if (!f->set) {
 			file_free(f);
@@ -547,7 +546,7 @@ void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enabl
 {
 	struct ftrace_ops_hash *filter;
 	struct ftrace_hash __rcu **orig;
-	struct ftrace_hash *hash = ftrace_hash_alloc(FTRACE_HASH_BITS);
+	struct ftrace_hash *hash = ftrace_hash_alloc();
 	char *word;
 
 	ftrace_ops_init(ops);

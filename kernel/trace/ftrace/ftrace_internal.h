@@ -42,8 +42,8 @@ int ftrace_set_enabled(bool on);
 void ftrace_wait_callbacks(void);
 
 /* hash.c */
-struct ftrace_hash *ftrace_hash_alloc(unsigned int size_bits);
-struct ftrace_hash *ftrace_hash_dup(unsigned int size_bits, struct ftrace_hash *src);
+struct ftrace_hash *ftrace_hash_alloc(void);
+struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src);
 void ftrace_hash_free(struct ftrace_hash *hash);
 void ftrace_hash_free_rcu(struct ftrace_hash *hash);
 int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip);
@@ -52,8 +52,6 @@ void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry);
 bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip);
 bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);
-
-#define FTRACE_HASH_BITS	10
 
 /* One pass over all entries of a hash that may free the one at hand. */
 #define for_each_ftrace_entry(_hash, _entry, _tmp, _i)				\

@@ -221,7 +221,7 @@ static void globs_match(struct kunit *test)
 
 static void sets_hold_sites(struct kunit *test)
 {
-	struct ftrace_hash *set = ftrace_hash_alloc(2), *copy;
+	struct ftrace_hash *set = ftrace_hash_alloc(), *copy;
 	struct ftrace_ops_hash both = { };
 	unsigned long ip;
 	char all[] = "ftrace_kunit_func*", one[] = "ftrace_kunit_func2", none[] = "no_such*";
@@ -235,13 +235,21 @@ static void sets_hold_sites(struct kunit *test)
 	ip = ftrace_location((unsigned long)ftrace_kunit_func2);
 	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(set, ip));
 
-	copy = ftrace_hash_dup(0, set);
+	copy = ftrace_hash_dup(set);
 	KUNIT_ASSERT_NOT_NULL(test, copy);
 	KUNIT_EXPECT_EQ(test, copy->count, 3);
 	KUNIT_EXPECT_EQ(test, ftrace_hash_add(copy, 42), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_hash_add(copy, 42), 0);
 	KUNIT_EXPECT_EQ(test, copy->count, 4);
 	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(set, 42));
+
+	for (ip = 1000; ip < 2000; ip++)
+		KUNIT_ASSERT_EQ(test, ftrace_hash_add(copy, ip), 0);
+	KUNIT_EXPECT_EQ(test, copy->count, 1004);
+	KUNIT_EXPECT_GE(test, 4 << copy->size_bits, 1004);
+	for (ip = 1000; ip < 2000; ip++)
+		KUNIT_ASSERT_NOT_NULL(test, ftrace_lookup_ip(copy, ip));
+	KUNIT_EXPECT_NOT_NULL(test, ftrace_lookup_ip(copy, 42));
 
 	/* Empty is all; what is not wanted is not wanted. */
 	KUNIT_EXPECT_TRUE(test, ftrace_hash_wants(&both, 42));

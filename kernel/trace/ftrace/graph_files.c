@@ -109,7 +109,7 @@ static int graph_apply(struct ftrace_hash *set, bool unwanted)
 	struct ftrace_hash *new = NULL, *old;
 
 	if (set->count) {
-		new = ftrace_hash_dup(ilog2(set->count), set);
+		new = ftrace_hash_dup(set);
 		if (!new)
 			return -ENOMEM;
 	}
@@ -145,7 +145,7 @@ static int graph_open(struct inode *inode, struct file *file)
 		if (trace_parser_get_init(&g->parser, KSYM_NAME_LEN))
 			goto fail;
 		scoped_guard(mutex, &graph_lock)
-			g->set = ftrace_hash_dup(FTRACE_HASH_BITS, g->truncate ? NULL :
+			g->set = ftrace_hash_dup(g->truncate ? NULL :
 				rcu_dereference_protected(*graph_hash(g->unwanted), true));
 		if (!g->set)
 			goto fail;
@@ -260,7 +260,7 @@ __setup("ftrace_graph_max_depth=", set_graph_max_depth_param);
 
 static void __init early_filter(char *words, bool unwanted)
 {
-	struct ftrace_hash *set = ftrace_hash_alloc(FTRACE_HASH_BITS);
+	struct ftrace_hash *set = ftrace_hash_alloc();
 	char *word;
 
 	if (!set)

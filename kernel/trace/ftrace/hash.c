@@ -10,19 +10,15 @@
 
 #include "ftrace_internal.h"
 
+/* Binary logarithm of the number of buckets that a set begins with. */
+#define FIRST_BITS	4
+
 static struct hlist_head *bucket(const struct ftrace_hash *hash, unsigned long ip)
 {
 	return &hash->buckets[hash->size_bits ? hash_long(ip, hash->size_bits) : 0];
 }
 
-/**
- * ftrace_hash_alloc - make an empty set
- * @size_bits: binary logarithm of the number of buckets
- *
- * Return: the set, or NULL.
- * Context: may sleep.
- */
-struct ftrace_hash *ftrace_hash_alloc(unsigned int size_bits)
+static struct ftrace_hash *hash_alloc(unsigned int size_bits)
 {
 	struct ftrace_hash *hash = kzalloc(sizeof(*hash), GFP_KERNEL);
 
@@ -35,6 +31,38 @@ struct ftrace_hash *ftrace_hash_alloc(unsigned int size_bits)
 	}
 	hash->size_bits = size_bits;
 	return hash;
+}
+
+/**
+ * ftrace_hash_alloc - make an empty set
+ *
+ * Return: the set, or NULL.
+ * Context: may sleep.
+ */
+struct ftrace_hash *ftrace_hash_alloc(void)
+{
+	return hash_alloc(FIRST_BITS);
+}
+
+/* More buckets, for a set that nobody else sees; if there is no memory, it is slow. */
+static void hash_grow(struct ftrace_hash *hash)
+{
+	struct ftrace_hash more = { .size_bits = hash->size_bits + 2 };
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	int i;
+
+	more.buckets = kvcalloc(1 << more.size_bits, sizeof(*more.buckets),
+				GFP_KERNEL | __GFP_NOWARN);
+	if (!more.buckets)
+		return;
+	for_each_ftrace_entry(hash, entry, tmp, i) {
+		hlist_del(&entry->hlist);
+		hlist_add_head_rcu(&entry->hlist, bucket(&more, entry->ip));
+	}
+	kvfree(hash->buckets);
+	hash->buckets = more.buckets;
+	hash->size_bits = more.size_bits;
 }
 
 /**
@@ -96,6 +124,8 @@ static struct ftrace_func_entry *hash_add(struct ftrace_hash *hash, unsigned lon
 
 	if (entry)
 		return entry;
+	if (hash->count > 1UL << hash->size_bits)
+		hash_grow(hash);
 	entry = kzalloc(sizeof(*entry), GFP_KERNEL);
 	if (!entry)
 		return NULL;
@@ -152,24 +182,23 @@ void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 
 /**
  * ftrace_hash_dup - copy a set
- * @size_bits: binary logarithm of the least number of buckets
  * @src: the set, NULL for an empty one
  *
  * Return: the copy, or NULL.
  * Context: may sleep.
  */
-struct ftrace_hash *ftrace_hash_dup(unsigned int size_bits, struct ftrace_hash *src)
+struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src)
 {
 	struct ftrace_func_entry *entry, *copy;
 	struct ftrace_hash *hash;
 	struct hlist_node *tmp;
 	int i;
 
-	if (src)
-		size_bits = max_t(unsigned int, size_bits, src->size_bits);
-	hash = ftrace_hash_alloc(size_bits);
-	if (!hash || !src)
-		return hash;
+	if (!src)
+		return ftrace_hash_alloc();
+	hash = hash_alloc(max_t(int, FIRST_BITS, ilog2(src->count | 1)));
+	if (!hash)
+		return NULL;
 
 	hash->flags = src->flags;
 	for_each_ftrace_entry(src, entry, tmp, i) {

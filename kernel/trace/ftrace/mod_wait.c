@@ -161,8 +161,7 @@ static void apply(struct trace_array *tr, struct module *mod, bool enable)
 	orig = enable ? &filter->filter_hash : &filter->notrace_hash;
 	while ((wait = wait_take(tr, mod, enable))) {
 		mutex_lock(&filter->regex_lock);
-		hash = ftrace_hash_dup(FTRACE_HASH_BITS,
-				       rcu_dereference_protected(*orig, true));
+		hash = ftrace_hash_dup(rcu_dereference_protected(*orig, true));
 		if (hash && ftrace_hash_match(hash, wait->func, wait->module) > 0) {
 			guard(mutex)(&ftrace_lock);
 			if (list_empty(wait_list(tr, enable)))

@@ -314,7 +314,7 @@ static int add_functions(struct ftrace_func_probe *probe, char *glob, void *data
 	struct ftrace_hash *all, *added = NULL;
 	int ret = -ENOMEM;
 
-	all = ftrace_hash_dup(FTRACE_HASH_BITS, old);
+	all = ftrace_hash_dup(old);
 	if (!all)
 		goto out;
 	ret = ftrace_hash_match(all, glob, NULL);
@@ -322,7 +322,7 @@ static int add_functions(struct ftrace_func_probe *probe, char *glob, void *data
 		goto out;
 
 	ret = -ENOMEM;
-	added = ftrace_hash_dup(FTRACE_HASH_BITS, all);
+	added = ftrace_hash_dup(all);
 	if (!added)
 		goto out;
 	hash_subtract(added, old);
@@ -429,8 +429,8 @@ static int remove_functions(struct ftrace_func_probe *probe, char *glob)
 	struct ftrace_hash *kept, *removed;
 	int ret = -ENOMEM;
 
-	kept = ftrace_hash_dup(FTRACE_HASH_BITS, old);
-	removed = ftrace_hash_dup(FTRACE_HASH_BITS, old);
+	kept = ftrace_hash_dup(old);
+	removed = ftrace_hash_dup(old);
 	if (!kept || !removed)
 		goto out;
 
