@@ -95,13 +95,30 @@ static bool glob_any(const struct ftrace_glob *g)
 	return !g->len && g->type != MATCH_FULL && g->type != MATCH_GLOB;
 }
 
-static bool match_names(const struct ftrace_glob *g, const struct ftrace_names *names)
+/* The characters that a name cannot match without. */
+static u32 glob_chars(const struct ftrace_glob *g)
+{
+	const char *wild = g->type == MATCH_GLOB ? "*?" : "";
+	u32 chars = 0;
+
+	if (g->type == MATCH_GLOB && strpbrk(g->search, "[\\"))
+		return 0;
+	for (const char *c = g->search; *c; c++)
+		if (!strchr(wild, *c))
+			chars |= ftrace_name_char(*c);
+	return chars;
+}
+
+static bool match_names(const struct ftrace_glob *g, u32 chars,
+			const struct ftrace_names *names)
 {
 	/* Too large to be cleared on the stack for each site; ftrace_lock guards it. */
-	static char name[KSYM_NAME_LEN];
+	static char name[FTRACE_NAME_ROOM];
 
 	if (g->type == MATCH_FRONT_ONLY)
 		return ftrace_names_prefix(names, g->search, g->len);
+	if (!ftrace_names_holds(names, chars))
+		return false;
 	ftrace_names_get(names, name);
 	return ftrace_glob_match(g, name);
 }
@@ -109,6 +126,7 @@ static bool match_names(const struct ftrace_glob *g, const struct ftrace_names *
 static int match_table(struct match *m, struct ftrace_table *t,
 		       const struct ftrace_glob *g)
 {
+	u32 chars = glob_chars(g);
 	bool any = glob_any(g);
 	struct ftrace_names names;
 	int ret;
@@ -120,7 +138,7 @@ static int match_table(struct match *m, struct ftrace_table *t,
 		struct dyn_ftrace *site = &t->sites[i];
 
 		if (any || (ftrace_names_find(&names, site_ip(t, site)) &&
-			    match_names(g, &names)))
+			    match_names(g, chars, &names)))
 			ret = match_site(m, t, site);
 	}
 	ftrace_names_end(&names);

@@ -151,7 +151,7 @@ static void sites_are_found(struct kunit *test)
 /* The walk gives each site the name that kallsyms_lookup() does. */
 static void names_are_those_of_kallsyms(struct kunit *test)
 {
-	char name[KSYM_NAME_LEN], *sym, *modname;
+	char name[FTRACE_NAME_ROOM], *sym, *modname;
 	unsigned long size, offset;
 	struct ftrace_names names;
 	struct ftrace_table *t;

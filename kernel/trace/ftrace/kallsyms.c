@@ -50,7 +50,7 @@ static LIST_HEAD(init_names);
 void ftrace_save_init_names(struct ftrace_table *t)
 {
 	struct ftrace_names names;
-	char name[KSYM_NAME_LEN];
+	char name[FTRACE_NAME_ROOM];
 
 	if (ftrace_names_start(&names, t))
 		return;

@@ -128,7 +128,7 @@ static void show_name(struct ftrace_listing *l, struct seq_file *m,
 		return;
 	}
 	/* Straight to where it goes; the whole line is done again if that is full. */
-	if (seq_get_buf(m, &buf) < KSYM_NAME_LEN) {
+	if (seq_get_buf(m, &buf) < FTRACE_NAME_ROOM) {
 		seq_commit(m, -1);
 		return;
 	}

@@ -18,6 +18,7 @@
 
 #include "class.h"
 #include "ftrace_internal.h"
+#include "names.h"
 #include "plan.h"
 #include "table.h"
 
@@ -146,6 +147,7 @@ void __init ftrace_init(void)
 	u64 start = sched_clock(), converted;
 
 	arch_ftrace_init();
+	ftrace_names_init();
 
 	sort_ips(ips, nr);
 	nops = ftrace_mod_convert(ips, nr, (unsigned long)_stext, (unsigned long)_etext);

@@ -13,14 +13,39 @@
 #include <linux/module_symbol.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/unaligned.h>
 
 #include "../../kallsyms_internal.h"
 #include "../../module/internal.h"
 #include "names.h"
 #include "table.h"
 
-/* Of a compressed name: a length of one or two bytes, then as many tokens. */
-static const u8 *tokens(unsigned int stream, unsigned int *nr)
+/* What a byte of a compressed name stands for. */
+static struct token {
+	u32	chars;	/* the characters in it, as ftrace_name_char() has them */
+	u16	at;	/* where its text starts */
+	u8	len;
+} tokens[256] __ro_after_init;
+
+/**
+ * ftrace_names_init - look at the tokens of compressed names
+ *
+ * Context: boot, before all else here.
+ */
+void __init ftrace_names_init(void)
+{
+	for (int i = 0; i < ARRAY_SIZE(tokens); i++) {
+		struct token *token = &tokens[i];
+
+		token->at = kallsyms_token_index[i];
+		token->len = strlen(&kallsyms_token_table[token->at]);
+		for (int c = 0; c < token->len; c++)
+			token->chars |= ftrace_name_char(kallsyms_token_table[token->at + c]);
+	}
+}
+
+/* A compressed name is a length of one or two bytes, then as many tokens. */
+static const u8 *name_tokens(unsigned int stream, unsigned int *nr)
 {
 	const u8 *data = &kallsyms_names[stream];
 	unsigned int len = *data++;
@@ -34,14 +59,9 @@ static const u8 *tokens(unsigned int stream, unsigned int *nr)
 static unsigned int skip_name(unsigned int stream)
 {
 	unsigned int nr;
-	const u8 *data = tokens(stream, &nr);
+	const u8 *data = name_tokens(stream, &nr);
 
 	return data + nr - kallsyms_names;
-}
-
-static const char *token(u8 code)
-{
-	return &kallsyms_token_table[kallsyms_token_index[code]];
 }
 
 #ifdef CONFIG_MODULES
@@ -235,17 +255,34 @@ bool ftrace_names_find(struct ftrace_names *n, unsigned long ip)
 	return n->found;
 }
 
+/*
+ * The text of a token but for so many characters. Most tokens have two or three:
+ * a word is written, of which the next token overwrites what is too much. Behind
+ * the last token's text are the places of all, which can be read.
+ */
+static __always_inline char *token_put(const struct token *token, unsigned int skip,
+				       char *to)
+{
+	const char *from = &kallsyms_token_table[token->at + skip];
+	unsigned int len = token->len - skip;
+
+	put_unaligned(get_unaligned((const u64 *)from), (u64 *)to);
+	if (unlikely(len > sizeof(u64)))
+		memcpy(to + sizeof(u64), from + sizeof(u64), len - sizeof(u64));
+	return to + len;
+}
+
 /**
  * ftrace_names_get - the name of the symbol found
  * @n: the walk
- * @buf: where the name goes, KSYM_NAME_LEN bytes
+ * @buf: where the name goes, FTRACE_NAME_ROOM bytes
  *
  * Return: length of the name.
  * Context: as for ftrace_names_find().
  */
 unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf)
 {
-	char *to = buf, *end = buf + KSYM_NAME_LEN - 1;
+	char *to = buf;
 	unsigned int nr;
 	const u8 *data;
 
@@ -253,13 +290,10 @@ unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf)
 		return max(strscpy(buf, modsym_name(n), KSYM_NAME_LEN), 0);
 
 	/* The first character is the type of the symbol. */
-	data = tokens(n->stream, &nr);
-	for (unsigned int i = 0; i < nr; i++) {
-		const char *from = token(data[i]) + !i;
-
-		while (*from && to < end)
-			*to++ = *from++;
-	}
+	data = name_tokens(n->stream, &nr);
+	to = token_put(&tokens[data[0]], 1, to);
+	for (unsigned int i = 1; i < nr; i++)
+		to = token_put(&tokens[data[i]], 0, to);
 	*to = '\0';
 	return to - buf;
 }
@@ -284,11 +318,35 @@ bool ftrace_names_prefix(const struct ftrace_names *n, const char *prefix,
 	if (n->mod)
 		return !strncmp(modsym_name(n), prefix, len);
 
-	data = tokens(n->stream, &nr);
+	data = name_tokens(n->stream, &nr);
 	for (unsigned int i = 0; i < nr && len; i++) {
-		for (const char *c = token(data[i]) + !i; *c && len; c++, len--)
+		const char *c = &kallsyms_token_table[tokens[data[i]].at] + !i;
+
+		for (; *c && len; c++, len--)
 			if (*c != *prefix++)
 				return false;
 	}
 	return !len;
+}
+
+/**
+ * ftrace_names_holds - can the name of the symbol found have these characters?
+ * @n: the walk
+ * @chars: the characters, each by ftrace_name_char()
+ *
+ * Return: false if it lacks one; true if it may have all, in whatever order.
+ * Context: as for ftrace_names_find().
+ */
+bool ftrace_names_holds(const struct ftrace_names *n, u32 chars)
+{
+	unsigned int nr;
+	const u8 *data;
+
+	if (n->mod)
+		return true;
+
+	data = name_tokens(n->stream, &nr);
+	for (unsigned int i = 0; i < nr && chars; i++)
+		chars &= ~tokens[data[i]].chars;
+	return !chars;
 }
