@@ -113,9 +113,9 @@ static int check_set(struct ftrace_class *c, struct ftrace_ops *new)
 		return 0;
 	if (!direct->ops_func)
 		return -EBUSY;
-	/* The other way round it was asked before, by ftrace_ipmodify_begin(). */
-	return new == direct ?
-		direct->ops_func(direct, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF) : 0;
+	if (new == direct)
+		return direct->ops_func(direct, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
+	return ftrace_ipmodify_asked(ipmodify) ? 0 : -EBUSY;
 }
 
 /* What the sites of a class call. */
@@ -277,6 +277,9 @@ struct ftrace_class *ftrace_class_add(struct ftrace_class *c, struct ftrace_ops 
 			ftrace_class_put(to);
 		return ERR_PTR(ret);
 	}
+	/* Whether this one may is asked each time. */
+	if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
+		return to;
 	return remember(&c->add, to, ops);
 }
 

@@ -21,6 +21,9 @@
 /* Keeps direct callers as they are while one of them is asked to share. */
 DEFINE_MUTEX(direct_mutex);
 
+/* The ops for which direct callers are being asked; direct_mutex held. */
+static struct ftrace_ops *asking;
+
 /* The direct caller on a site, if any. ftrace_lock held. */
 static struct ftrace_ops *direct_on(unsigned long ip)
 {
@@ -113,8 +116,10 @@ int ftrace_ipmodify_begin(struct ftrace_ops *ops)
 
 	mutex_lock(&direct_mutex);
 	ret = ask_all(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER, &asked);
-	if (!ret)
+	if (!ret) {
+		WRITE_ONCE(asking, ops);
 		return 0;
+	}
 	ask_all(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &asked);
 	mutex_unlock(&direct_mutex);
 	return ret;
@@ -135,7 +140,24 @@ void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered)
 		return;
 	if (!registered)
 		ask_all(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &all);
+	WRITE_ONCE(asking, NULL);
 	mutex_unlock(&direct_mutex);
+}
+
+/**
+ * ftrace_ipmodify_asked - have the direct callers on its functions been asked to
+ *	share them with an ops?
+ * @ops: the ops, which changes the instruction pointer
+ *
+ * That is so while it is being registered. A function that it gets later, by a
+ * change of its filter, has a direct caller that does not know.
+ *
+ * Return: true if so.
+ * Context: any.
+ */
+bool ftrace_ipmodify_asked(struct ftrace_ops *ops)
+{
+	return READ_ONCE(asking) == ops;
 }
 
 /**

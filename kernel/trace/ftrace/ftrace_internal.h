@@ -101,10 +101,12 @@ void __init ftrace_early_filters(void);
 int ftrace_ipmodify_begin(struct ftrace_ops *ops);
 void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered);
 void ftrace_ipmodify_gone(struct ftrace_ops *ops);
+bool ftrace_ipmodify_asked(struct ftrace_ops *ops);
 #else
 static inline int ftrace_ipmodify_begin(struct ftrace_ops *ops) { return 0; }
 static inline void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered) { }
 static inline void ftrace_ipmodify_gone(struct ftrace_ops *ops) { }
+static inline bool ftrace_ipmodify_asked(struct ftrace_ops *ops) { return false; }
 #endif
 
 static inline unsigned long ftrace_direct_of(const struct ftrace_ops *ops)

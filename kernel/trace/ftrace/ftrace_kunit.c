@@ -404,6 +404,60 @@ static void conflict_changes_nothing(struct kunit *test)
 	ftrace_free_filter(&second);
 }
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+static unsigned long asked;
+static int answer;
+
+static int note_command(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+{
+	asked |= BIT(cmd);
+	return answer;
+}
+
+/* An ops that redirects a function has it with a direct caller that agrees. */
+static void direct_callers_are_asked(struct kunit *test)
+{
+	const unsigned long stub = (unsigned long)ftrace_stub_direct_tramp;
+	static struct ftrace_ops direct = { .ops_func = note_command };
+	static struct ftrace_ops redirect = {
+		.func = note,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+		.private = (void *)'r',
+	};
+
+	KUNIT_ASSERT_EQ(test, filter(&direct, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, stub), 0);
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, stub));
+	KUNIT_ASSERT_EQ(test, filter(&redirect, ftrace_kunit_func1, true), 0);
+
+	answer = -EAGAIN;
+	asked = 0;
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, stub));
+
+	answer = 0;
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "r");
+	asked = 0;
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER));
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, stub));
+
+	/* By a change of filter nobody can be asked. */
+	KUNIT_ASSERT_EQ(test, filter(&redirect, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_EQ(test, filter(&redirect, ftrace_kunit_func1, false), -EBUSY);
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, stub));
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "r");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, stub, true), 0);
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, 0));
+	ftrace_free_filter(&redirect);
+}
+#endif
+
 static void bad_input_is_refused(struct kunit *test)
 {
 	static struct ftrace_ops none = { };
@@ -497,6 +551,9 @@ static struct kunit_case ftrace_cases[] = {
 	KUNIT_CASE(sets_of_ops_are_classes),
 	KUNIT_CASE(callbacks_can_change),
 	KUNIT_CASE(conflict_changes_nothing),
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	KUNIT_CASE(direct_callers_are_asked),
+#endif
 	KUNIT_CASE(bad_input_is_refused),
 	KUNIT_CASE(bad_site_is_left_alone),
 	KUNIT_CASE(disabled_is_nop_everywhere),
