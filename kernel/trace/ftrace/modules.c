@@ -13,6 +13,7 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/timex.h>
 
 #include <asm/sections.h>
 
@@ -135,6 +136,26 @@ static struct ftrace_table *find_table(struct module *mod, unsigned long start,
 	return NULL;
 }
 
+/* Both, for the clock may not run yet, and a counter of cycles may not be there. */
+struct moment {
+	u64		ns;
+	cycles_t	cycles;
+};
+
+static struct moment __init now(void)
+{
+	return (struct moment){ sched_clock(), get_cycles() };
+}
+
+static const char *__init took(char *buf, size_t size, struct moment from, struct moment to)
+{
+	if (to.ns != from.ns)
+		snprintf(buf, size, "%llu us", div_u64(to.ns - from.ns, NSEC_PER_USEC));
+	else
+		snprintf(buf, size, "%llu cycles", (u64)(to.cycles - from.cycles));
+	return buf;
+}
+
 /**
  * ftrace_init - find the kernel's sites and make nops of them
  *
@@ -144,7 +165,8 @@ void __init ftrace_init(void)
 {
 	unsigned int nr = __stop_mcount_loc - __start_mcount_loc, nops;
 	unsigned long *ips = __start_mcount_loc;
-	u64 start = sched_clock(), converted;
+	struct moment start = now(), converted;
+	char for_nops[32], for_tables[32];
 
 	arch_ftrace_init();
 	ftrace_names_init();
@@ -153,7 +175,7 @@ void __init ftrace_init(void)
 	nops = ftrace_mod_convert(ips, nr, (unsigned long)_stext, (unsigned long)_etext);
 	nops += ftrace_mod_convert(ips, nr, (unsigned long)__init_begin,
 				   (unsigned long)__init_end);
-	converted = sched_clock();
+	converted = now();
 
 	if (!nops || add_table(NULL, (unsigned long)_stext, (unsigned long)_etext,
 			       ips, nr, true) ||
@@ -165,10 +187,10 @@ void __init ftrace_init(void)
 		return;
 	}
 
-	pr_info("%lu call sites in %lu bytes; %u nops in %llu us, tables in %llu us\n",
-		ftrace_update_tot_cnt, ftrace_update_tot_cnt * sizeof(struct dyn_ftrace),
-		nops, div_u64(converted - start, NSEC_PER_USEC),
-		div_u64(sched_clock() - converted, NSEC_PER_USEC));
+	pr_info("%lu call sites in %lu bytes; %u nops in %s, tables in %s\n",
+		ftrace_update_tot_cnt, ftrace_update_tot_cnt * sizeof(struct dyn_ftrace), nops,
+		took(for_nops, sizeof(for_nops), start, converted),
+		took(for_tables, sizeof(for_tables), converted, now()));
 
 	ftrace_early_filters();
 }
