@@ -16,9 +16,8 @@
 #include <asm/sync_core.h>
 #include <asm/text-patching.h>
 
-#include "ftrace_insn.h"
-
 #ifdef CONFIG_DYNAMIC_FTRACE
+#include "ftrace_insn.h"
 
 /**
  * arch_ftrace_insn - the instruction of a site

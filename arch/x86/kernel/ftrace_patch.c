@@ -33,6 +33,7 @@
 #include <linux/vmalloc.h>
 
 #include <asm/debugreg.h>
+#include <asm/mmu_context.h>
 #include <asm/special_insns.h>
 #include <asm/text-patching.h>
 #include <asm/tlbflush.h>

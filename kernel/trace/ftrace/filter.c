@@ -188,7 +188,7 @@ static int match_number(struct match *m, const char *number)
 static bool mod_matches(const struct ftrace_table *t, const struct ftrace_glob *mod,
 			bool not)
 {
-	bool match = t->mod && (!mod->len || ftrace_glob_match(mod, t->mod->name));
+	bool match = t->mod && (!mod->len || ftrace_glob_match(mod, module_name(t->mod)));
 
 	return match != not;
 }

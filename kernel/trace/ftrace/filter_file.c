@@ -175,8 +175,12 @@ static const struct seq_operations file_seq_ops = {
 /* Nothing to wait for: either it is, or all but one of those that are. */
 static bool module_is_there(const char *module)
 {
+#ifdef CONFIG_MODULES
 	guard(preempt)();
 	return module[0] == '!' || find_module(module);
+#else
+	return true;
+#endif
 }
 
 /* `function:mod:module', `!' before it to take it back. */

@@ -137,7 +137,7 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
 		if (off)
 			*off = addr - entry->addr;
 		if (modname)
-			*modname = entry->mod->name;
+			*modname = module_name(entry->mod);
 		if (modbuildid)
 			*modbuildid = NULL;
 		return strscpy(sym, entry->name, KSYM_NAME_LEN);
@@ -173,7 +173,7 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
 		*value = entry->addr;
 		*type = 'T';
 		strscpy(name, entry->name, KSYM_NAME_LEN);
-		strscpy(module_name, entry->mod->name, MODULE_NAME_LEN);
+		strscpy(module_name, module_name(entry->mod), MODULE_NAME_LEN);
 		return 0;
 	}
 

@@ -134,7 +134,7 @@ static void show_name(struct ftrace_listing *l, struct seq_file *m,
 	}
 	seq_commit(m, ftrace_names_get(&l->names, buf));
 	if (t->mod)
-		seq_printf(m, " [%s]", t->mod->name);
+		seq_printf(m, " [%s]", module_name(t->mod));
 }
 
 /* The columns of flags that tools know; M stays once it was there. */

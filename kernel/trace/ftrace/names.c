@@ -16,7 +16,9 @@
 #include <linux/unaligned.h>
 
 #include "../../kallsyms_internal.h"
+#ifdef CONFIG_MODULES
 #include "../../module/internal.h"
+#endif
 #include "names.h"
 #include "table.h"
 
@@ -109,6 +111,15 @@ static const char *modsym_name(const struct ftrace_names *n)
 
 	return k->strtab + k->symtab[n->syms[n->idx].index].st_name;
 }
+static void modsyms_lock(void)
+{
+	mutex_lock(&module_mutex);
+}
+
+static void modsyms_unlock(void)
+{
+	mutex_unlock(&module_mutex);
+}
 #else
 static const void *modsyms(struct module *mod)
 {
@@ -124,6 +135,9 @@ static const char *modsym_name(const struct ftrace_names *n)
 {
 	return "";
 }
+
+static void modsyms_lock(void) { }
+static void modsyms_unlock(void) { }
 #endif
 
 static __always_inline unsigned long sym_addr(const struct ftrace_names *n,
@@ -174,10 +188,10 @@ int ftrace_names_start(struct ftrace_names *n, const struct ftrace_table *t)
 		return 0;
 	}
 
-	mutex_lock(&module_mutex);
+	modsyms_lock();
 	if (!modsyms_start(n, t))
 		return 0;
-	mutex_unlock(&module_mutex);
+	modsyms_unlock();
 	return -ENOMEM;
 }
 
@@ -188,7 +202,7 @@ int ftrace_names_start(struct ftrace_names *n, const struct ftrace_table *t)
 void ftrace_names_pause(struct ftrace_names *n)
 {
 	if (n->mod)
-		mutex_unlock(&module_mutex);
+		modsyms_unlock();
 }
 
 /**
@@ -203,7 +217,7 @@ bool ftrace_names_resume(struct ftrace_names *n)
 {
 	if (!n->mod)
 		return true;
-	mutex_lock(&module_mutex);
+	modsyms_lock();
 	if (n->kallsyms == modsyms(n->mod))
 		return true;
 	ftrace_names_end(n);
