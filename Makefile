@@ -12,7 +12,7 @@ PACKAGES := linux-source-6.12 xz-utils build-essential bc bison flex cpio quilt 
 	    patch rsync libelf-dev perl qemu-system-x86 busybox-static
 TEST_PACKAGES := sparse shellcheck libperl-critic-perl \
 		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)
-FULL_PACKAGES := dwarves
+FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs
 
 .PHONY: prepare help packages run shell check check-full bench series lint clean
 .DELETE_ON_ERROR:
@@ -74,7 +74,9 @@ check-full: prepare | $(B)/base-src
 	@tools/vm/build small
 	@tools/vm/build -b small
 	@tools/vm/build full
-	@tools/testing/ftrace/check small full
+	@tools/vm/build tiny
+	@tools/vm/build nofunc
+	@FTRACE_CONFIGS="tiny nofunc" tools/testing/ftrace/check small full
 
 bench: prepare | $(B)/base-src
 	@tools/tracing/bench/run

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The kernel's own tests at boot: the startup test of each tracer, and the KUnit suites about probes and tracing.
+
+. "$(dirname "$0")/tap.sh"
+
+# The verdict ends the line that names the test, or a later one if the test printed lines of its own.
+log=$(dmesg)
+tests=$(echo "$log" | grep -E '\] Testing (tracer |dynamic ftrace|ftrace |fgraph |multiple fgraph)' | grep -v ': OK$')
+is "$(echo "$log" | grep -c 'PASSED$')" "$(echo "$tests" | wc -l)" "every startup test says PASSED"
+unlike "$log" 'FAILED!' "none says FAILED"
+for tracer in function function_graph irqsoff preemptoff preemptirqsoff wakeup wakeup_rt wakeup_dl; do
+	like "$tests" "Testing tracer $tracer: PASSED$" "$tracer passed"
+done
+like "$log" 'Testing ftrace filter: OK$' "so did the filter of events"
+like "$log" 'Testing kprobe tracing: OK$' "so did the events of kprobes"
+
+for suite in kprobes_test fprobe_test; do
+	results=$(cat /sys/kernel/debug/kunit/$suite/results)
+	like "$results" "^ok [0-9]+ $suite" "KUnit $suite passes"
+	at_least "$(echo "$results" | grep -Ec '^    ok [0-9]+ ')" 3 "with its tests"
+	unlike "$results" '^ *not ok|# SKIP' "each of which passed"
+done
+
+done_testing

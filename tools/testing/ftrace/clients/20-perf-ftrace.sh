@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# perf ftrace, which works the files in tracefs as a person would.
+
+. "$(dirname "$0")/tap.sh"
+
+out=$(perf ftrace trace -t function -T 'vfs_*' -- cat /proc/version 2> "$TMP.err")
+like "$out" 'cat-[0-9]+ .*: vfs_read <-ksys_read$' "trace -T: a read of cat's, and its caller"
+is "$(echo "$out" | sed -n 's/^.*: \([^ ]*\) <-.*$/\1/p' | grep -v '^vfs_')" "" "and no function that was not asked for"
+like "$out" '^Linux version' "and what the command printed"
+
+out=$(perf ftrace trace -G ksys_read --graph-opts depth=2 -- cat /proc/version 2> "$TMP.err")
+like "$out" '\|  ksys_read\(\) \{$' "trace -G: the function that was asked for"
+like "$out" '[0-9.]+ us +\|    vfs_read\(\);$' "with what it calls, and for how long"
+unlike "$out" '\|      [a-z_]' "and no deeper calls"
+
+out=$(perf ftrace latency -T vfs_read -- dd if=/dev/zero of=/dev/null bs=1 count=100 2> "$TMP.err")
+like "$out" 'DURATION .* COUNT ' "latency: a histogram"
+at_least "$(echo "$out" | awk -F'|' 'NF > 2 { n += $2 } END { print n }')" 100 "that counts all calls"
+
+is "$(cat "$TRACING/current_tracer")" nop "no tracer is left"
+is "$(cat "$TRACING/enabled_functions")" "" "no function is left enabled"
+
+done_testing

@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# bpftrace: BPF programs on kprobes, on many functions at once (kprobe.multi), and on BPF trampolines (fentry, fexit).
+
+. "$(dirname "$0")/tap.sh"
+
+# script PROGRAM: its output, run over a dd that reads 50 bytes one by one and that PROGRAM knows as cpid.
+script() {
+	bpftrace -e "$1" -c '/usr/bin/dd if=/dev/zero of=/dev/null bs=1 count=50' 2> "$TMP.err" | grep -v '^$'
+	sed 's/^/# /' "$TMP.err"
+}
+
+# value OUTPUT NAME: of a map.
+value() {
+	echo "$1" | sed -n "s/^@$2: //p"
+}
+
+out=$(script 'kprobe:vfs_read /pid == cpid/ { @calls = count(); @bytes = sum(arg2); @[kstack] = count(); }')
+at_least "$(value "$out" calls)" 50 "kprobe: every call"
+at_least "$(value "$out" bytes)" 50 "with its arguments"
+for frame in vfs_read ksys_read do_syscall_64 entry_SYSCALL_64_after_hwframe; do
+	like "$out" "^ +$frame\+" "its stack has $frame"
+done
+
+out=$(script 'kretprobe:vfs_read /pid == cpid/ { @calls = count(); @bytes = sum(retval); }')
+at_least "$(value "$out" calls)" 50 "kretprobe: every return"
+at_least "$(value "$out" bytes)" 50 "with its value"
+
+out=$(script 'kprobe:vfs_* /pid == cpid/ { @[func] = count(); }')
+at_least "$(value "$out" '\[vfs_read\]')" 50 "kprobe on many: every call of one"
+at_least "$(value "$out" '\[vfs_write\]')" 50 "of another"
+is "$(echo "$out" | sed -n 's/^@\[\(.*\)\]:.*/\1/p' | grep -v '^vfs_')" "" "and no function that was not asked for"
+like "$(bpftrace --info 2>&1)" 'kprobe_multi: yes' "by kprobe.multi"
+
+out=$(script 'kfunc:vfs_read /pid == cpid/ { @calls = count(); @bytes = sum(args->count); @[kstack] = count(); }')
+at_least "$(value "$out" calls)" 50 "kfunc: every call"
+at_least "$(value "$out" bytes)" 50 "with its arguments"
+for frame in ksys_read do_syscall_64 entry_SYSCALL_64_after_hwframe; do
+	like "$out" "^ +$frame\+" "its stack has $frame"
+done
+
+out=$(script 'kretfunc:vfs_read /pid == cpid/ { @calls = count(); @bytes = sum(retval); }')
+at_least "$(value "$out" calls)" 50 "kretfunc: every return"
+at_least "$(value "$out" bytes)" 50 "with its value"
+
+# All of them, and the function tracer, on one function.
+set_to vfs_read set_ftrace_filter
+set_to function current_tracer
+set_to "" trace
+out=$(script 'kprobe:vfs_read /pid == cpid/ { @a = count(); } kfunc:vfs_read /pid == cpid/ { @b = count(); }
+	kretfunc:vfs_read /pid == cpid/ { @c = count(); } kretprobe:vfs_read /pid == cpid/ { @d = count(); }')
+for probe in a b c d; do
+	at_least "$(value "$out" "$probe")" 50 "all at once: probe $probe sees every call"
+done
+at_least "$(trace_lines | grep -c 'dd-.*: vfs_read <-')" 50 "and so does the function tracer"
+set_to nop current_tracer
+is "$(cat "$TRACING/enabled_functions")" "" "no function is left enabled"
+
+done_testing

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# samples/fprobe: entry and return of one function and of a glob, by an fprobe.
+
+. "$(dirname "$0")/tap.sh"
+
+# It prints on the console at every call, so the function is a rare one.
+ok "one function: loads" modprobe fprobe_example symbol=vfs_mkdir
+log_mark
+mkdir "$TMP.d"
+log=$(kernel_log)
+like "$log" 'Enter <vfs_mkdir\+0x[0-9a-f]+/' "its entry is seen"
+like "$log" 'Return from <vfs_mkdir\+0x[0-9a-f]+/.* \(do_mkdirat\+' "its return is, and to where"
+like "$log" '  do_mkdirat\+' "the stack has its caller"
+like "$log" '  entry_SYSCALL_64_after_hwframe\+' "and is complete"
+like "$(cat "$TRACING/enabled_functions")" '^vfs_mkdir ' "it is enabled"
+ok "one function: unloads" rmmod fprobe_example
+like "$(kernel_log)" 'fprobe at vfs_mkdir unregistered\. 2 times hit, 0 times missed' "it was hit twice, and not missed"
+
+ok "a glob: loads" modprobe fprobe_example 'symbol=vfs_*' nosymbol=vfs_write use_trace=1 stackdump=0
+set_to "" trace
+read_bytes 5
+set_to 0 tracing_on
+at_least "$(trace_lines | grep -c 'dd-.*Enter <vfs_read+')" 5 "entries are seen"
+at_least "$(trace_lines | grep -c 'dd-.*Return from <vfs_read+.*(ksys_read+')" 5 "and returns"
+unlike "$(trace_lines)" 'Enter <vfs_write\+' "but not of what was left out"
+set_to 1 tracing_on
+ok "a glob: unloads" rmmod fprobe_example
+is "$(cat "$TRACING/enabled_functions")" "" "no function is left enabled"
+
+done_testing

@@ -1,0 +1,45 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Kernels with less in them than others: FTRACE_CONFIGS names those that were built.
+
+use strict;
+use warnings;
+use FindBin;
+use Test::More;
+
+my %wanted = map { $_ => 1 } split / /, $ENV{FTRACE_CONFIGS} // '';
+plan(skip_all => 'FTRACE_CONFIGS names no kernels') if !%wanted;
+
+my $root = "$FindBin::Bin/../../../..";
+
+# What the script of a configuration prints in its kernel, in lines.
+sub lines_of {
+	my ($config) = @_;
+	my @lines = `"$root/tools/vm/guest" -c 1 -k "$root/build/$config/arch/x86/boot/bzImage" "$FindBin::Bin/$config.sh"`;
+
+	is($? >> 8, 0, "$config: booted, and left with") or diag(@lines);
+	chomp @lines;
+	return @lines;
+}
+
+if ($wanted{tiny}) {
+	my ($tracer, $functions, $toggled, $hits, $others, $complaints) = lines_of('tiny');
+
+	is($tracer, 'nop', 'tiny: no tracer at first');
+	cmp_ok($functions, '>', 1000, "tiny: $functions functions");
+	is($toggled, 'toggled', 'tiny: all functions on and off');
+	cmp_ok($hits, '>', 0, 'tiny: the function asked for is in the trace');
+	is($others, 0, 'tiny: and no other');
+	is($complaints, 0, 'tiny: nothing in dmesg');
+}
+if ($wanted{nofunc}) {
+	my ($tracers, $files, $switches, $complaints) = lines_of('nofunc');
+
+	unlike($tracers, qr/function/, 'nofunc: no function tracer');
+	is($files, 0, 'nofunc: nor its files');
+	cmp_ok($switches, '>', 0, 'nofunc: events work');
+	is($complaints, 0, 'nofunc: nothing in dmesg');
+}
+
+done_testing();
