@@ -120,7 +120,7 @@ static notrace int prepare(unsigned int first, unsigned int count, const char *w
 	return 0;
 }
 
-/* "register|unregister|direct|undirect FIRST COUNT" */
+/* "register|unregister|all|direct|undirect FIRST COUNT"; all: what is registered gets all functions. */
 static notrace int change(const char *verb, unsigned int first, unsigned int count)
 {
 	unsigned long direct = (unsigned long)bench_direct;
@@ -134,6 +134,8 @@ static notrace int change(const char *verb, unsigned int first, unsigned int cou
 			ret = register_ftrace_function(&ops[i]);
 		else if (!strcmp(verb, "unregister"))
 			ret = unregister_ftrace_function(&ops[i]);
+		else if (!strcmp(verb, "all"))
+			ret = ftrace_set_filter(&ops[i], NULL, 0, 1);
 		else if (!strcmp(verb, "direct"))
 			ret = register_ftrace_direct(&ops[i], direct);
 		else
