@@ -111,6 +111,7 @@ static const char *modsym_name(const struct ftrace_names *n)
 
 	return k->strtab + k->symtab[n->syms[n->idx].index].st_name;
 }
+
 static void modsyms_lock(void)
 {
 	mutex_lock(&module_mutex);
