@@ -22,7 +22,7 @@ for func in vfs_read vfs_write schedule ksys_read; do
 done
 unknown=$(awk 'NR == FNR { known[$3] = 1; next } !($1 in known)' "$syms" "$TMP.avail" | grep -v '^__ftrace_invalid_address__')
 is "$unknown" "" "every name is in /proc/kallsyms"
-is "$(grep -Ec '^(do_int3|exc_int3|exc_nmi|ftrace_caller|asm_exc_int3)$' "$TMP.avail")" 0 \
+is "$(grep -Ec '^(ftrace_int3_handler|poke_int3_handler|exc_int3|exc_nmi|ftrace_caller|asm_exc_int3)$' "$TMP.avail")" 0 \
 	"what the patcher itself runs through is not listed"
 
 # available_filter_functions_addrs
