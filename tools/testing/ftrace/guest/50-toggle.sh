@@ -51,6 +51,14 @@ is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled"
 is "$(all_nops)" "all nops" "all sites are nops after"
 is "$(kernel_log | bad_news)" "" "the kernel did not complain"
 
+# A trampoline goes with its class, a class with its last site; after a grace period.
+tries=0
+while grep -q ' t ftrace_trampoline' /proc/kallsyms && [ $tries -lt 20 ]; do
+	tries=$((tries + 1))
+	sleep 1
+done
+is "$(grep -c ' t ftrace_trampoline' /proc/kallsyms)" 0 "no trampoline is left"
+
 # Filters changed under load, overlapping.
 rm -f "$TMP.stop"
 load copies &
