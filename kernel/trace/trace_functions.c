@@ -46,17 +46,25 @@ static struct tracer function_tracer;
  */
 #define SKIP_TO_TRACED	3
 
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* On its own, for what it needs of the stack shall not cost the other calls. */
+static noinline unsigned long graph_caller(unsigned long parent_ip,
+					   struct ftrace_regs *fregs)
+{
+	int idx = 0;
+
+	return ftrace_graph_ret_addr(current, &idx, parent_ip,
+		(unsigned long *)ftrace_regs_get_stack_pointer(fregs));
+}
+#endif
+
 /* The caller to show: not the hook that function graph put in its place. */
 static __always_inline unsigned long
 real_caller(unsigned long parent_ip, struct ftrace_regs *fregs)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	if (unlikely(parent_ip == (unsigned long)return_to_handler) && fregs) {
-		int idx = 0;
-
-		return ftrace_graph_ret_addr(current, &idx, parent_ip,
-			(unsigned long *)ftrace_regs_get_stack_pointer(fregs));
-	}
+	if (unlikely(parent_ip == (unsigned long)return_to_handler))
+		return graph_caller(parent_ip, fregs);
 #endif
 	return parent_ip;
 }

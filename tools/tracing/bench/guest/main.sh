@@ -131,15 +131,15 @@ thousand direct_1000 direct undirect_1000 undirect direct
 # A busy CPU 1 has no idle flag to poll: each broadcast is an interrupt.
 taskset 2 sh -c 'while :; do :; done' &
 spinner=$!
-before=$(broadcasts)
-after=$(broadcasts)
-quiet=$((after - before))
-# An ops that has a trampoline gets all functions: only the patching, not what the tracer sets up besides.
+# An ops that has a trampoline gets all functions: only the patching, not what the tracer sets up besides. The same
+# once more, when there is nothing left to patch, tells what else interrupts that CPU.
 $io tell "prepare 0 1 target"
 $io tell "register 0 1"
 before=$(broadcasts)
 $io tell "all 0 1"
 after=$(broadcasts)
+$io tell "all 0 1"
+quiet=$(($(broadcasts) - after))
 kill $spinner
 $io tell "unregister 0 1"
 say sync_rounds $((after - before - quiet))
