@@ -133,8 +133,12 @@ static void show_name(struct ftrace_listing *l, struct seq_file *m,
 		return;
 	}
 	seq_commit(m, ftrace_names_get(&l->names, buf));
-	if (t->mod)
-		seq_printf(m, " [%s]", module_name(t->mod));
+	if (t->mod) {
+		/* A format would take as long as all the rest of the line. */
+		seq_puts(m, " [");
+		seq_puts(m, module_name(t->mod));
+		seq_putc(m, ']');
+	}
 }
 
 /* The columns of flags that tools know; M stays once it was there. */

@@ -12,7 +12,6 @@
 #include <linux/module.h>
 #include <linux/module_symbol.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/unaligned.h>
 
 #include "../../kallsyms_internal.h"
@@ -67,13 +66,61 @@ static unsigned int skip_name(unsigned int stream)
 }
 
 #ifdef CONFIG_MODULES
-static int cmp_modsym(const void *a, const void *b)
+static bool modsym_before(const struct ftrace_modsym *x, const struct ftrace_modsym *y)
 {
-	const struct ftrace_modsym *x = a, *y = b;
+	return x->addr != y->addr ? x->addr < y->addr : x->index < y->index;
+}
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+/* How many symbols from the first on are in order. */
+static unsigned int run_length(const struct ftrace_modsym *syms, unsigned int nr)
+{
+	unsigned int i = min(nr, 1U);
+
+	while (i < nr && modsym_before(&syms[i - 1], &syms[i]))
+		i++;
+	return i;
+}
+
+/* Of each two neighbouring runs make one; returns how many there are then. */
+static unsigned int merge_runs(const struct ftrace_modsym *syms, unsigned int nr,
+			       struct ftrace_modsym *to)
+{
+	const struct ftrace_modsym *a = syms, *end = syms + nr;
+	unsigned int runs = 0;
+
+	for (; a < end; runs++) {
+		const struct ftrace_modsym *b = a + run_length(a, end - a);
+		const struct ftrace_modsym *a_end = b, *b_end = b + run_length(b, end - b);
+
+		while (a < a_end && b < b_end)
+			*to++ = modsym_before(b, a) ? *b++ : *a++;
+		while (a < a_end)
+			*to++ = *a++;
+		while (b < b_end)
+			*to++ = *b++;
+		a = b_end;
+	}
+	return runs;
+}
+
+/*
+ * An assembler writes symbols as it comes upon them, so that most of a module's
+ * are in a few long runs, which sort() would take apart.
+ */
+static int sort_modsyms(struct ftrace_names *n)
+{
+	struct ftrace_modsym *other = kvmalloc_array(max(n->nr, 1U), sizeof(*other),
+						     GFP_KERNEL);
+	unsigned int runs;
+
+	if (!other)
+		return -ENOMEM;
+	do {
+		runs = merge_runs(n->syms, n->nr, other);
+		swap(n->syms, other);
+	} while (runs > 1);
+	kvfree(other);
+	return 0;
 }
 
 /* module_mutex held, so that the symbols of init code stay while we look. */
@@ -93,16 +140,20 @@ static int modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
 
 	for (unsigned int i = 1; i < k->num_symtab; i++) {
 		const Elf_Sym *sym = &k->symtab[i];
-		const char *name = k->strtab + sym->st_name;
+		const char *name;
 
-		if (sym->st_shndx == SHN_UNDEF || !*name || is_mapping_symbol(name))
+		if (sym->st_value < t->start || sym->st_value >= t->end ||
+		    sym->st_shndx == SHN_UNDEF)
 			continue;
-		if (sym->st_value < t->start || sym->st_value >= t->end)
+		name = k->strtab + sym->st_name;
+		if (!*name || is_mapping_symbol(name))
 			continue;
 		n->syms[n->nr++] = (struct ftrace_modsym){ sym->st_value, i };
 	}
-	sort(n->syms, n->nr, sizeof(*n->syms), cmp_modsym, NULL);
-	return 0;
+	if (!sort_modsyms(n))
+		return 0;
+	kvfree(n->syms);
+	return -ENOMEM;
 }
 
 static const char *modsym_name(const struct ftrace_names *n)
