@@ -9,7 +9,7 @@ B	:= build
 
 # What a build and a guest need; the tests and checkers; the full kernel.
 PACKAGES := linux-source-6.12 xz-utils build-essential bc bison flex cpio quilt \
-	    patch rsync libelf-dev perl qemu-system-x86 busybox-static
+	    patch rsync libelf-dev perl ccache qemu-system-x86 busybox-static
 TEST_PACKAGES := sparse shellcheck libperl-critic-perl \
 		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs

@@ -19,7 +19,7 @@
  *
  *	return address of the traced function		CALLER
  *	return address into the traced function		SITE
- *	two frames, with CONFIG_FRAME_POINTER
+ *	the frame pointer, two frames, with CONFIG_FRAME_POINTER
  *	flags (ftrace_regs_caller)			FLAGS
  *	second argument, for the next callback		PARENT
  *	struct pt_regs					%rsp
@@ -37,7 +37,7 @@
 	.section .text, "ax"
 
 #ifdef CONFIG_FRAME_POINTER
-# define FRAMES		(4 * 8)
+# define FRAMES		(5 * 8)
 #else
 # define FRAMES		0
 #endif
@@ -52,14 +52,17 @@
 /*
  * The frame pointer unwinder goes from the callback to a frame that returns
  * into the traced function, and from there to one that returns into its
- * caller, as if the traced function had set up its own.
+ * caller, as if the traced function had set up its own. Where that caller is the
+ * entry code it knows the last frame of a task by these five words; see
+ * is_last_ftrace_frame().
  */
 .macro push_frames
 #ifdef CONFIG_FRAME_POINTER
-	pushq	8(%rsp)
+	pushq	%rbp
+	pushq	16(%rsp)
 	pushq	%rbp
 	movq	%rsp, %rbp
-	pushq	16(%rsp)
+	pushq	24(%rsp)
 	pushq	%rbp
 	movq	%rsp, %rbp
 #endif
@@ -213,8 +216,8 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_regs_caller)
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
  * A function whose return is traced returns to here, its return address gone
- * from the stack. Only the return value is live, and the frame pointer, which
- * the core compares.
+ * from the stack. Only the return value is live, and the frame pointer, for
+ * whoever asks in the callback.
  */
 SYM_CODE_START(return_to_handler)
 	UNWIND_HINT_UNDEFINED
