@@ -44,7 +44,7 @@ struct ftrace_call {
  * struct ftrace_tramp - code between call sites and their callbacks
  * @addr: where it is
  * @size: bytes of code
- * @calls: offset of the first generated call, where the frame is complete
+ * @calls: offset of what is generated for the callbacks, where the frame is complete
  * @tail: offset of the code that takes the frame down
  * @regs: saves all registers
  * @free: in the core's list of those that wait to be freed

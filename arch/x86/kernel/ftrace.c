@@ -96,6 +96,9 @@ bool arch_ftrace_reaches(unsigned long target)
  */
 int arch_ftrace_init_site(unsigned long ip)
 {
+	/* objtool may have made nops of them at build time. */
+	if (IS_ENABLED(CONFIG_FTRACE_MCOUNT_USE_OBJTOOL) && arch_ftrace_site_calls(ip, 0))
+		return 0;
 	if (!arch_ftrace_site_calls(ip, MCOUNT_ADDR))
 		return -EINVAL;
 	memcpy((void *)ip, x86_nops[MCOUNT_INSN_SIZE], MCOUNT_INSN_SIZE);

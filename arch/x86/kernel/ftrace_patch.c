@@ -34,6 +34,7 @@
 
 #include <asm/debugreg.h>
 #include <asm/mmu_context.h>
+#include <asm/sections.h>
 #include <asm/special_insns.h>
 #include <asm/text-patching.h>
 #include <asm/tlbflush.h>
@@ -49,8 +50,8 @@ static struct mm_struct *ftrace_mm __ro_after_init;
 
 /*
  * Where the window lies in ftrace_mm, the start of a page table's range, and
- * how many pages of text it maps at a time: the kernel's own, each of them if
- * need be, and as many of modules.
+ * how many pages of text it maps at a time: all of the kernel's own, and some
+ * hundreds of modules. What does not fit is written in several goes.
  */
 static const unsigned long window = PMD_SIZE;
 static unsigned int window_pages __ro_after_init;
@@ -62,8 +63,12 @@ static struct {
 	unsigned int			pages;
 } mapped;
 
-/* The batch whose sites may hold int3; written with text_mutex held. */
+/*
+ * The batch whose sites may hold int3; written with text_mutex held. It may be
+ * looked at, and must not be written or freed, for as long as it has references.
+ */
 static struct {
+	atomic_t			refs;
 	const struct ftrace_patch	*batch;
 	const unsigned long		*targets;
 	unsigned int			nr;
@@ -127,7 +132,7 @@ static __always_inline bool crosses_page(unsigned long ip)
 
 static unsigned long text_pfn(unsigned long addr)
 {
-	if (core_kernel_text(addr))
+	if (__is_kernel(addr))
 		return __pa_symbol(addr) >> PAGE_SHIFT;
 	return vmalloc_to_pfn((void *)addr);
 }
@@ -207,7 +212,7 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
 
 /*
  * Only for as long as interrupts are off: nothing else runs on this CPU but
- * NMIs, and these find that no user memory is to be had. So the page tables are
+ * NMIs and their like, and these find that no user memory is to be had. So the page tables are
  * exchanged below all that keeps account of mms.
  *
  * Loading CR3 with PCID 0, which no mm has, and bit 63 clear drops what the TLB
@@ -242,7 +247,6 @@ static __always_inline void window_unload(unsigned long cr3, struct mm_struct *m
 		hw_breakpoint_restore();
 }
 
-/* User addresses, as KASAN would have it, that hold kernel text. */
 static __always_inline void poke_site(enum phase phase, unsigned long alias,
 				      unsigned long ip, unsigned long target)
 {
@@ -261,7 +265,7 @@ static __always_inline void poke_site(enum phase phase, unsigned long alias,
 	}
 }
 
-static __always_inline void __no_sanitize_address
+static __always_inline void
 window_write(enum phase phase, const struct ftrace_patch *batch, unsigned int nr,
 	     const unsigned long *targets)
 {
@@ -317,6 +321,7 @@ static void tell_perf(const struct ftrace_patch *batch, unsigned int nr,
 		ftrace_make_insn(batch->ip, targets[batch->to], new);
 		perf_event_text_poke((void *)batch->ip, old, MCOUNT_INSN_SIZE,
 				     new, MCOUNT_INSN_SIZE);
+		cond_resched();
 	}
 }
 
@@ -345,7 +350,12 @@ void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
 	transit.targets = targets;
 	transit.nr = nr;
 	/*
-	 * The batch before the first int3; pairs with smp_rmb() in
+	 * The batch before the reference that lets others look at it; pairs with
+	 * raw_atomic_inc_not_zero() in ftrace_int3_handler().
+	 */
+	atomic_set_release(&transit.refs, 1);
+	/*
+	 * The reference before the first int3; pairs with smp_rmb() in
 	 * ftrace_int3_handler().
 	 */
 	smp_wmb();
@@ -359,9 +369,13 @@ void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
 	/*
 	 * A CPU that met one of our int3 did so before the last broadcast
 	 * reached it, and answered the broadcast after its handler was done:
-	 * the handler runs with interrupts off. The batch is free again.
+	 * the handler runs with interrupts off. But one that met an int3 of
+	 * somebody else's may still be searching the batch.
+	 *
+	 * Pairs with raw_atomic_dec_return_release() in ftrace_int3_handler().
 	 */
-	transit.nr = 0;
+	if (!atomic_dec_and_test(&transit.refs))
+		atomic_cond_read_acquire(&transit.refs, !VAL);
 }
 
 static __always_inline int cmp_patch(const void *key, const void *elt)
@@ -389,21 +403,26 @@ noinstr int ftrace_int3_handler(struct pt_regs *regs)
 	if (user_mode(regs))
 		return 0;
 
-	/* The int3 was read before the batch is; pairs with arch_ftrace_patch(). */
+	/*
+	 * The int3 was read before the references are; pairs with smp_wmb() in
+	 * arch_ftrace_patch().
+	 */
 	smp_rmb();
-	if (!transit.nr)
+	/* Pairs with atomic_set_release() in arch_ftrace_patch(). */
+	if (!raw_atomic_inc_not_zero(&transit.refs))
 		return 0;
 
 	ip = regs->ip - INT3_INSN_SIZE;
 	patch = __inline_bsearch(&ip, transit.batch, transit.nr, sizeof(*patch),
 				 cmp_patch);
-	if (!patch)
-		return 0;
-
-	target = transit.targets[patch->to];
-	if (target)
-		int3_emulate_call(regs, target);
-	else
-		int3_emulate_jmp(regs, ip + MCOUNT_INSN_SIZE);
-	return 1;
+	if (patch) {
+		target = transit.targets[patch->to];
+		if (target)
+			int3_emulate_call(regs, target);
+		else
+			int3_emulate_jmp(regs, ip + MCOUNT_INSN_SIZE);
+	}
+	/* Pairs with the waiting for it in arch_ftrace_patch(). */
+	raw_atomic_dec_return_release(&transit.refs);
+	return patch != NULL;
 }

@@ -224,8 +224,14 @@ static unsigned long granules_get(unsigned int n, gfp_t gfp)
 	if (!spare && !(gfp & __GFP_NOFAIL))
 		return 0;
 	arena = arena_make();
-	if (!arena && gfp & __GFP_NOFAIL)
-		swap(arena, spare);
+	if (gfp & __GFP_NOFAIL) {
+		if (!arena)
+			swap(arena, spare);
+		while (!arena) {
+			schedule_timeout_uninterruptible(HZ / 10);
+			arena = arena_make();
+		}
+	}
 	if (!arena)
 		return 0;
 	list_add_rcu(&arena->list, &arenas);
@@ -313,8 +319,8 @@ void arch_ftrace_tramp_free(struct ftrace_tramp *tramp)
  * arch_ftrace_tramp_find - the trampoline at an address
  * @addr: any address
  *
- * Return: the trampoline, which stays for as long as preemption is off; NULL if
- * there is none.
+ * Return: the trampoline, which stays for as long as preemption is off, where RCU
+ * is watching; NULL if there is none.
  * Context: any, preemption off.
  */
 const struct ftrace_tramp *arch_ftrace_tramp_find(unsigned long addr)
@@ -332,19 +338,22 @@ const struct ftrace_tramp *arch_ftrace_tramp_find(unsigned long addr)
  * arch_ftrace_tramp_nth - trampolines one after the other
  * @n: which, from 0
  *
- * Return: the trampoline, NULL if there are no more.
- * Context: ftrace_lock held.
+ * Return: the trampoline, which stays for as long as preemption is off; NULL if
+ * there are no more.
+ * Context: any, preemption off.
  */
 const struct ftrace_tramp *arch_ftrace_tramp_nth(unsigned int n)
 {
 	const struct ftrace_tramp *last = NULL;
 	struct arena *arena;
 
-	list_for_each_entry(arena, &arenas, list) {
+	list_for_each_entry_rcu(arena, &arenas, list, true) {
 		for (unsigned int i = 0; i < GRANULES; i++) {
-			if (arena->owner[i] == last || !arena->owner[i])
+			const struct ftrace_tramp *tramp = READ_ONCE(arena->owner[i]);
+
+			if (!tramp || tramp == last)
 				continue;
-			last = arena->owner[i];
+			last = tramp;
 			if (!n--)
 				return last;
 		}

@@ -91,7 +91,7 @@ unsigned long ftrace_tramp_template_ip(unsigned long ip);
 #ifndef __ASSEMBLY__
 
 #ifndef CONFIG_DYNAMIC_FTRACE
-static inline int ftrace_int3_handler(struct pt_regs *regs) { return 0; }
+static __always_inline int ftrace_int3_handler(struct pt_regs *regs) { return 0; }
 #endif
 
 /* mark_rodata_ro() asks for it; a trampoline has been read-only all along. */
