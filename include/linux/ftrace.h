@@ -223,7 +223,7 @@ enum ftrace_ops_cmd {
 	FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER,
 };
 
-/* Returns 0, or -errno to refuse; -EAGAIN where the core is to try again. */
+/* Returns 0, or -errno to refuse; -EAGAIN where the caller is to try again. */
 typedef int (*ftrace_ops_func_t)(struct ftrace_ops *op, enum ftrace_ops_cmd cmd);
 
 /**
@@ -235,7 +235,7 @@ typedef int (*ftrace_ops_func_t)(struct ftrace_ops *op, enum ftrace_ops_cmd cmd)
 struct ftrace_ops_hash {
 	struct ftrace_hash __rcu	*notrace_hash;
 	struct ftrace_hash __rcu	*filter_hash;
-	struct mutex			regex_lock;	/* who changes the filter */
+	struct mutex			regex_lock;
 };
 
 /**
@@ -281,7 +281,6 @@ struct ftrace_ops {
 struct ftrace_func_entry {
 	struct hlist_node	hlist;
 	unsigned long		ip;
-	unsigned long		direct;
 	bool			exact;	/* named as such, not found by a glob */
 };
 
@@ -374,8 +373,6 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		      struct inode *inode, struct file *file);
 ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf,
 			    size_t cnt, loff_t *ppos);
-ssize_t ftrace_notrace_write(struct file *file, const char __user *ubuf,
-			     size_t cnt, loff_t *ppos);
 int ftrace_regex_release(struct inode *inode, struct file *file);
 
 void ftrace_init(void);
@@ -410,13 +407,6 @@ static inline int ftrace_text_reserved(const void *start, const void *end)
 static inline ssize_t
 ftrace_filter_write(struct file *file, const char __user *ubuf, size_t cnt,
 		    loff_t *ppos)
-{
-	return -ENODEV;
-}
-
-static inline ssize_t
-ftrace_notrace_write(struct file *file, const char __user *ubuf, size_t cnt,
-		     loff_t *ppos)
 {
 	return -ENODEV;
 }
@@ -471,7 +461,6 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
 			     bool free_filters);
 int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long addr);
 int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr);
-unsigned long ftrace_find_rec_direct(unsigned long ip);
 void ftrace_stub_direct_tramp(void);
 #else
 static inline int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
@@ -496,7 +485,6 @@ static inline int modify_ftrace_direct_nolock(struct ftrace_ops *ops,
 	return -ENODEV;
 }
 
-static inline unsigned long ftrace_find_rec_direct(unsigned long ip) { return 0; }
 #endif /* CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS */
 
 /*

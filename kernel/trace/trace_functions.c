@@ -313,6 +313,7 @@ int ftrace_allocate_ftrace_ops(struct trace_array *tr)
 	ops->func = ftrace_stub;
 	ops->flags = FTRACE_OPS_FL_PID;
 	ops->private = tr;
+	ftrace_ops_init(ops);
 	tr->ops = ops;
 	return 0;
 }

@@ -126,7 +126,7 @@ static int make_target(struct ftrace_class *c, gfp_t gfp)
 	unsigned int nr = 0;
 	bool regs = false;
 
-	calls = kcalloc(c->nr, sizeof(*calls), gfp);
+	calls = kvcalloc(c->nr, sizeof(*calls), gfp);
 	if (!calls)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < c->nr; i++) {
@@ -140,7 +140,7 @@ static int make_target(struct ftrace_class *c, gfp_t gfp)
 	}
 
 	if (direct && !arch_ftrace_reaches(direct)) {
-		kfree(calls);
+		kvfree(calls);
 		return -ERANGE;
 	}
 	if (nr) {
@@ -152,8 +152,17 @@ static int make_target(struct ftrace_class *c, gfp_t gfp)
 	} else {
 		ftrace_targets[c->id] = direct;
 	}
-	kfree(calls);
+	kvfree(calls);
 	return nr && !c->tramp ? -ENOMEM : 0;
+}
+
+/* Where a client looks for the trampoline that is its own. */
+static void own_tramp(struct ftrace_class *c)
+{
+	if (c->nr != 1 || !c->tramp)
+		return;
+	c->ops[0]->trampoline = c->tramp->addr;
+	c->ops[0]->trampoline_size = c->tramp->size;
 }
 
 /* Make the set of @set, less @without if any, with @with if any. */
@@ -165,7 +174,7 @@ static struct ftrace_class *class_make(struct ftrace_class *set,
 	struct ftrace_class *c;
 	int id, ret = -ENOMEM;
 
-	c = kzalloc(struct_size(c, ops, nr), gfp);
+	c = kvzalloc(struct_size(c, ops, nr), gfp);
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	INIT_HLIST_NODE(&c->node);
@@ -195,11 +204,7 @@ static struct ftrace_class *class_make(struct ftrace_class *set,
 	if (ret)
 		goto free_id;
 
-	/* Where a client looks for the trampoline that is its own. */
-	if (c->nr == 1 && c->tramp) {
-		c->ops[0]->trampoline = c->tramp->addr;
-		c->ops[0]->trampoline_size = c->tramp->size;
-	}
+	own_tramp(c);
 	ftrace_classes[id] = c;
 	hash_add(by_set, &c->node, hash_set(c));
 	return c;
@@ -207,7 +212,7 @@ static struct ftrace_class *class_make(struct ftrace_class *set,
 free_id:
 	ida_free(&ids, id);
 free_class:
-	kfree(c);
+	kvfree(c);
 	return ERR_PTR(ret);
 }
 
@@ -252,13 +257,16 @@ static void forget(struct ftrace_transition *t)
  * ftrace_class_add - the class that a site has with one ops more
  * @c: its class now
  * @ops: the ops, not in @c
+ * @agreed: they have been on one site before, so nobody is asked
+ * @gfp: for memory
  *
  * Return: the class, perhaps with no users yet; ERR_PTR(-EBUSY) if @ops cannot
- * be on one site with those in @c; ERR_PTR(-ENOMEM); or what the owner of a
- * direct caller says.
+ * be on one site with those in @c; ERR_PTR(-ENOMEM); ERR_PTR(-ERANGE) if a
+ * direct caller is too far away; or what the owner of a direct caller says.
  * Context: ftrace_lock held; may sleep.
  */
-struct ftrace_class *ftrace_class_add(struct ftrace_class *c, struct ftrace_ops *ops)
+struct ftrace_class *ftrace_class_add(struct ftrace_class *c, struct ftrace_ops *ops,
+				      bool agreed, gfp_t gfp)
 {
 	struct ftrace_class *to;
 	int ret;
@@ -267,11 +275,11 @@ struct ftrace_class *ftrace_class_add(struct ftrace_class *c, struct ftrace_ops 
 		return c->add.to;
 	to = class_find(c, ops, NULL);
 	if (!to)
-		to = class_make(c, ops, NULL, GFP_KERNEL);
+		to = class_make(c, ops, NULL, gfp);
 	if (IS_ERR(to))
 		return to;
 
-	ret = check_set(to, ops);
+	ret = agreed ? 0 : check_set(to, ops);
 	if (ret) {
 		if (!to->users)
 			ftrace_class_put(to);
@@ -347,6 +355,7 @@ void ftrace_classes_stale(struct ftrace_ops *ops, bool stale)
 			forget(&c->del);
 		} else {
 			hash_add(by_set, &c->node, hash_set(c));
+			own_tramp(c);
 		}
 	}
 }
@@ -400,9 +409,13 @@ void ftrace_class_put(struct ftrace_class *c)
 
 	if (c->nr == 1 && c->tramp && c->ops[0]->trampoline == c->tramp->addr)
 		c->ops[0]->trampoline = 0;
-	if (c->tramp && llist_add(&c->tramp->free, &dead_tramps))
-		queue_work(system_unbound_wq, &free_tramps_work);
-	kfree(c);
+	if (c->tramp) {
+		llist_add(&c->tramp->free, &dead_tramps);
+		/* Early at boot there is none yet, and they wait for the next one. */
+		if (system_unbound_wq)
+			queue_work(system_unbound_wq, &free_tramps_work);
+	}
+	kvfree(c);
 }
 
 /**
@@ -421,9 +434,9 @@ bool ftrace_class_flag(const struct ftrace_class *c, unsigned long flag)
 }
 
 /**
- * ftrace_nr_classes - one more than the largest class number so far
+ * ftrace_nr_classes - how many class numbers there is room for
  *
- * Return: that number.
+ * Return: more than the largest class number in use.
  * Context: ftrace_lock held.
  */
 unsigned int ftrace_nr_classes(void)

@@ -55,7 +55,8 @@ struct ftrace_class {
 extern struct ftrace_class **ftrace_classes;
 extern unsigned long *ftrace_targets;
 
-struct ftrace_class *ftrace_class_add(struct ftrace_class *c, struct ftrace_ops *ops);
+struct ftrace_class *ftrace_class_add(struct ftrace_class *c, struct ftrace_ops *ops,
+				      bool agreed, gfp_t gfp);
 struct ftrace_class *ftrace_class_del(struct ftrace_class *c, struct ftrace_ops *ops,
 				      gfp_t gfp);
 struct ftrace_class *ftrace_class_fresh(struct ftrace_class *c, gfp_t gfp);

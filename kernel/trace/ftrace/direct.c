@@ -24,8 +24,8 @@ DEFINE_MUTEX(direct_mutex);
 /* The ops for which direct callers are being asked; direct_mutex held. */
 static struct ftrace_ops *asking;
 
-/* The direct caller on a site, if any. ftrace_lock held. */
-static struct ftrace_ops *direct_on(unsigned long ip)
+/* The ops on a site that has a flag, if any. ftrace_lock held. */
+static struct ftrace_ops *ops_on(unsigned long ip, unsigned long flag)
 {
 	struct ftrace_table *t;
 	struct dyn_ftrace *site = ftrace_find_site(ip, &t);
@@ -35,25 +35,9 @@ static struct ftrace_ops *direct_on(unsigned long ip)
 		return NULL;
 	c = ftrace_class_nth(site_class(site));
 	for (unsigned int i = 0; i < c->nr; i++)
-		if (c->ops[i]->flags & FTRACE_OPS_FL_DIRECT)
+		if (c->ops[i]->flags & flag)
 			return c->ops[i];
 	return NULL;
-}
-
-/**
- * ftrace_find_rec_direct - where a function's direct caller is
- * @ip: address of the call site
- *
- * Return: address of the direct caller, 0 if there is none.
- * Context: may sleep; takes ftrace_lock.
- */
-unsigned long ftrace_find_rec_direct(unsigned long ip)
-{
-	struct ftrace_ops *ops;
-
-	guard(mutex)(&ftrace_lock);
-	ops = direct_on(ip);
-	return ops ? ops->direct_call : 0;
 }
 
 static int ask(struct ftrace_ops *direct, enum ftrace_ops_cmd cmd)
@@ -63,9 +47,9 @@ static int ask(struct ftrace_ops *direct, enum ftrace_ops_cmd cmd)
 
 /*
  * Ask the owner of each direct caller on a function of @ops to share it, or tell
- * it that it has it alone again: at most *@asked of them, and how many is put
- * there. Returns 0 or the first refusal to share. An owner that is told and is
- * busy goes on as if it shared, which is slower and no more.
+ * it that it has it alone again, if it has: at most *@asked of them, and how many
+ * is put there. Returns 0 or the first refusal to share. An owner that is told
+ * and is busy goes on as if it shared, which is slower and no more.
  */
 static int ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int *asked)
 {
@@ -79,15 +63,19 @@ static int ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int *asked)
 	if (ftrace_hash_empty(filter))
 		return 0;
 	for_each_ftrace_entry(filter, entry, tmp, i) {
-		struct ftrace_ops *direct;
+		struct ftrace_ops *direct, *peer;
 
 		mutex_lock(&ftrace_lock);
-		direct = direct_on(entry->ip);
+		direct = ops_on(entry->ip, FTRACE_OPS_FL_DIRECT);
+		peer = ops_on(entry->ip, FTRACE_OPS_FL_IPMODIFY);
 		mutex_unlock(&ftrace_lock);
 		if (!direct || direct == ops)
 			continue;
 		if (!left--)
 			return 0;
+		/* It still shares it with the one that was there before @ops. */
+		if (cmd == FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER && peer)
+			continue;
 		ret = ask(direct, cmd);
 		if (ret && cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER)
 			return ret;
@@ -219,7 +207,7 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 	if (ftrace_hash_empty(filter))
 		return -EINVAL;
 	for_each_ftrace_entry(filter, entry, tmp, i)
-		if (direct_on(entry->ip))
+		if (ops_on(entry->ip, FTRACE_OPS_FL_DIRECT))
 			return -EBUSY;
 
 	ops->func = direct_func;
@@ -243,7 +231,7 @@ static bool is_direct(const struct ftrace_ops *ops)
 /**
  * unregister_ftrace_direct - undo register_ftrace_direct()
  * @ops: the ops
- * @addr: the function
+ * @addr: the function; of no use here
  * @free_filters: free the filter of @ops, too
  *
  * Return: 0, -EINVAL if @ops is not a direct caller, or that of
@@ -305,7 +293,7 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 	scope.hash[0] = rcu_dereference_protected(ops->func_hash->filter_hash, true);
 	ops->direct_call = addr;
 	ftrace_classes_stale(ops, true);
-	ret = ftrace_plan_run(&change, 1, &scope);
+	ret = ftrace_plan_run(&change, 1, &scope, FTRACE_PLAN_AGREED);
 	if (ret) {
 		ops->direct_call = old;
 		ftrace_classes_stale(ops, false);

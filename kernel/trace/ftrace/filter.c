@@ -59,10 +59,10 @@ static struct ftrace_glob glob_parse(char *text, bool *not)
 	return g;
 }
 
-/* What is being matched, and what becomes of the sites that do. */
+/* What is being matched, and where the sites that do are put. */
 struct match {
 	struct ftrace_hash	*hash;
-	bool			del;	/* take out of @hash what matches */
+	struct ftrace_hash	*within;	/* only sites that are in it; or NULL */
 	bool			exact;
 	int			found;
 };
@@ -70,21 +70,12 @@ struct match {
 static int match_site(struct match *m, struct ftrace_table *t, struct dyn_ftrace *site)
 {
 	unsigned long ip = site_ip(t, site);
-	struct ftrace_func_entry *entry;
-	int ret = 0;
+	int ret;
 
-	if (m->del) {
-		entry = ftrace_lookup_ip(m->hash, ip);
-		if (!entry)
-			return 0;
-		ftrace_hash_del(m->hash, entry);
-	} else if (m->exact) {
-		ret = ftrace_hash_add_exact(m->hash, ip);
-	} else {
-		if (site->state & SITE_FAILED)
-			return 0;
-		ret = ftrace_hash_add(m->hash, ip);
-	}
+	if (m->within ? !ftrace_lookup_ip(m->within, ip) :
+			!m->exact && site->state & SITE_FAILED)
+		return 0;
+	ret = m->exact ? ftrace_hash_add_exact(m->hash, ip) : ftrace_hash_add(m->hash, ip);
 	m->found += !ret;
 	return ret;
 }
@@ -236,6 +227,16 @@ static int match(struct match *m, struct ftrace_glob *func, const char *mod)
 	return ret ?: m->found;
 }
 
+static int match_locked(struct match *m, char *glob, const char *mod)
+{
+	struct ftrace_glob func = glob_parse(glob, NULL);
+
+	if (!m->hash)
+		return -ENOMEM;
+	guard(mutex)(&ftrace_lock);
+	return match(m, &func, mod);
+}
+
 /**
  * ftrace_hash_match - put all functions that a glob matches into a set
  * @hash: the set
@@ -243,17 +244,19 @@ static int match(struct match *m, struct ftrace_glob *func, const char *mod)
  * @mod: name or glob of the modules to look into, `!' before it for all but
  *	those, empty for all modules; NULL for the kernel and all modules
  *
- * Return: how many were found, those that were in the set before included;
- * -ENOMEM, with some of them put in.
+ * Return: how many were found, those that were in the set before included; or
+ * -ENOMEM, with nothing changed.
  * Context: may sleep; takes ftrace_lock.
  */
 int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod)
 {
-	struct match m = { .hash = hash };
-	struct ftrace_glob func = glob_parse(glob, NULL);
+	struct match m = { .hash = ftrace_hash_alloc() };
+	int ret = match_locked(&m, glob, mod);
 
-	guard(mutex)(&ftrace_lock);
-	return match(&m, &func, mod);
+	if (ret > 0)
+		ftrace_hash_merge(hash, m.hash);
+	ftrace_hash_free(m.hash);
+	return ret;
 }
 
 /**
@@ -262,16 +265,18 @@ int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod)
  * @glob: as for ftrace_hash_match()
  * @mod: likewise
  *
- * Return: how many were taken out; -ENOMEM.
+ * Return: how many were taken out; or -ENOMEM, with nothing changed.
  * Context: may sleep; takes ftrace_lock.
  */
 int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod)
 {
-	struct match m = { .hash = hash, .del = true };
-	struct ftrace_glob func = glob_parse(glob, NULL);
+	struct match m = { .hash = ftrace_hash_alloc(), .within = hash };
+	int ret = match_locked(&m, glob, mod);
 
-	guard(mutex)(&ftrace_lock);
-	return match(&m, &func, mod);
+	if (ret > 0)
+		ftrace_hash_subtract(hash, m.hash);
+	ftrace_hash_free(m.hash);
+	return ret;
 }
 
 /* Is @ops, or an ops that runs under it, filtered by @hash? */
@@ -295,7 +300,8 @@ static bool ops_uses(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)
  * @enable: true: the functions wanted; false: those not wanted
  *
  * Return: 0, or an error with nothing changed: -EINVAL where an ops that changes
- * the instruction pointer would get all functions; or see ftrace_plan_run().
+ * the instruction pointer would get all functions; see ftrace_clashes_unseen()
+ * for -EBUSY; or see ftrace_plan_run().
  * Context: ftrace_lock held; may sleep.
  */
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
@@ -313,6 +319,8 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	if (enable && ftrace_hash_empty(new) && ops->flags & FTRACE_OPS_FL_ENABLED &&
 	    ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
 		return -EINVAL;
+	if (enable && ops->flags & FTRACE_OPS_FL_ENABLED && ftrace_clashes_unseen(ops, new))
+		return -EBUSY;
 
 	if (!ftrace_hash_empty(new)) {
 		copy = ftrace_hash_dup(new);
@@ -338,7 +346,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 
 		/* No functions named to want: all of them are. */
 		scope.all = enable && (ftrace_hash_empty(old) || ftrace_hash_empty(copy));
-		ret = ftrace_plan_run(changes, nr, &scope);
+		ret = ftrace_plan_run(changes, nr, &scope, FTRACE_PLAN_NAMED);
 	}
 	if (ret) {
 		rcu_assign_pointer(*orig, old);

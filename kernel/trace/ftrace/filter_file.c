@@ -1,45 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * set_ftrace_filter and set_ftrace_notrace: the functions that a trace array, or
- * the stack tracer, is for.
+ * Files that hold a set of functions: set_ftrace_filter and set_ftrace_notrace
+ * of a trace array, those of the stack tracer and of the graph tracer.
  *
- * What is written is collected in a set of the open file, which takes the place
- * of the filter when the file is closed. A word that is refused leaves it as it
- * was; if none was accepted, so is the filter, truncated or not. Commands
- * (`function:command') take effect as they are written.
+ * What is written is collected with the open file, the filters that wait for
+ * modules too, and takes the place of the set when the file is closed. A word
+ * that is refused leaves it as it was; if none was accepted, so is the set,
+ * truncated or not. Commands (`function:command') take effect as they are written.
  */
 #include <linux/fs.h>
-#include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "filter_file.h"
 #include "ftrace_internal.h"
+#include "graph_files.h"
 #include "listing.h"
 #include "probes.h"
+#include "table.h"
 
 #define WORD_MAX	512
 
 /**
- * struct filter_file - an open filter file
- * @tr: whose, NULL for the stack tracer's
- * @ops: the ops with the filter
+ * struct filter_file - an open file
+ * @tr: whose, NULL for the stack and graph tracers'
+ * @ops: the ops with the filter, NULL for the graph tracer
+ * @hash: the set that is shown, and replaced
  * @listing: for reading
  * @set: what has been written
+ * @waits: what has been written that waits for modules; of a file with @tr
+ * @gen: tables as they were when @set was begun
  * @wait: the line at hand is this filter that waits for a module
  * @probe: or, if @wait is NULL, this command; both while the lock is held
  * @parser: for writing
  * @truncate: opened to be overwritten
  * @accepted: a word was accepted
- * @dirty: and has not been applied yet
+ * @dirty: @set or @waits has not been applied yet
  * @refused: a word was refused
  */
 struct filter_file {
 	struct trace_array	*tr;
 	struct ftrace_ops	*ops;
+	struct ftrace_hash __rcu **hash;
 	struct ftrace_listing	listing;
 	struct ftrace_hash	*set;
+	struct list_head	waits;
+	u64			gen;
 	struct ftrace_mod_load	*wait;
 	struct ftrace_probe_iter probe;
 	struct trace_parser	parser;
@@ -49,23 +55,20 @@ struct filter_file {
 	bool			refused;
 };
 
+static struct filter_file *file_of(struct file *file)
+{
+	return ((struct seq_file *)file->private_data)->private;
+}
+
 static bool is_filter(const struct filter_file *f)
 {
 	return f->listing.flags & FTRACE_ITER_FILTER;
 }
 
-static struct ftrace_hash __rcu **file_hash(struct filter_file *f)
-{
-	struct ftrace_ops_hash *hash = f->ops->func_hash;
-
-	return is_filter(f) ? &hash->filter_hash : &hash->notrace_hash;
-}
-
+/* Filters in use that wait for modules. */
 static struct list_head *file_waits(struct filter_file *f)
 {
-	if (!f->tr)
-		return NULL;
-	return is_filter(f) ? &f->tr->mod_trace : &f->tr->mod_notrace;
+	return f->tr ? ftrace_mod_waits(f->tr, is_filter(f)) : NULL;
 }
 
 /* What comes after the functions: filters that wait for modules, then commands. */
@@ -127,7 +130,7 @@ static void *file_start(struct seq_file *m, loff_t *pos)
 	mutex_lock(&ftrace_lock);
 	if (unlikely(ftrace_disabled))
 		return NULL;
-	f->listing.hash = rcu_dereference_protected(*file_hash(f), true);
+	f->listing.hash = rcu_dereference_protected(*f->hash, true);
 	return file_line(f, *pos);
 }
 
@@ -172,20 +175,9 @@ static const struct seq_operations file_seq_ops = {
 	.show	= file_show,
 };
 
-/* Nothing to wait for: either it is, or all but one of those that are. */
-static bool module_is_there(const char *module)
-{
-#ifdef CONFIG_MODULES
-	guard(preempt)();
-	return module[0] == '!' || find_module(module);
-#else
-	return true;
-#endif
-}
-
 /* `function:mod:module', `!' before it to take it back. */
-static int process_mod(struct trace_array *tr, struct ftrace_hash *hash, char *func,
-		       char *module, bool enable)
+static int process_mod(struct ftrace_hash *hash, struct list_head *waits, char *func,
+		       char *module)
 {
 	bool del = func[0] == '!';
 	char *glob, *match;
@@ -197,35 +189,33 @@ static int process_mod(struct trace_array *tr, struct ftrace_hash *hash, char *f
 		return -ENOMEM;
 	if (del) {
 		ret = ftrace_hash_unmatch(hash, match, module);
-		if (tr && !ftrace_mod_wait_del(tr, glob, module, enable) && !ret)
+		if (ret >= 0 && waits && !ftrace_mod_wait_del(waits, glob, module))
 			ret = 1;
 	} else {
 		ret = ftrace_hash_match(hash, match, module);
-		if (!ret && tr && !module_is_there(module)) {
-			ret = ftrace_mod_wait_add(tr, glob, module, enable);
-			if (!ret) {
-				hash->flags |= FTRACE_HASH_FL_MOD;
-				ret = 1;
-			}
-		}
+		/* One that is named, not some or all but one of those that are. */
+		if (!ret && waits && *module && !strpbrk(module, "!*?[\\") &&
+		    !ftrace_mod_is_there(module))
+			ret = ftrace_mod_wait_add(waits, glob, module) ?: 1;
 	}
 	kfree(match);
 	return ret < 0 ? ret : ret ? 0 : -EINVAL;
 }
 
 /**
- * ftrace_process_word - take in one word that was written to a filter
+ * ftrace_process_word - take in one word that was written to a set of functions
  * @tr: the trace array, NULL if there is none
  * @hash: the set that functions go to
+ * @waits: where filters go that wait for modules, NULL if they cannot
  * @word: the word; changed
  * @enable: true: functions wanted; false: those not wanted
  *
- * Return: 0; -EINVAL for what makes no sense or names no function; -ENOMEM; or
- * what a command says.
+ * Return: 0; 1 if it was a command, which does not change the set; -EINVAL for
+ * what makes no sense or names no function; -ENOMEM; or what a command says.
  * Context: may sleep; takes ftrace_lock.
  */
 int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
-			char *word, bool enable)
+			struct list_head *waits, char *word, bool enable)
 {
 	char *params = word, *func = strsep(&params, ":"), *command;
 	int ret;
@@ -233,9 +223,10 @@ int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
 	if (params) {
 		command = strsep(&params, ":");
 		if (strcmp(command, "mod"))
-			return ftrace_run_command(tr, hash, func, command, params, enable);
+			return ftrace_run_command(tr, hash, func, command, params,
+						  enable) ?: 1;
 		if (params)
-			return process_mod(tr, hash, func, params, enable);
+			return process_mod(hash, waits, func, params);
 	}
 
 	ret = func[0] == '!' ? ftrace_hash_unmatch(hash, func + 1, NULL) :
@@ -246,43 +237,43 @@ int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
 /* The word that the parser holds. */
 static int file_word(struct filter_file *f)
 {
-	bool first = f->truncate && !f->accepted;
-	unsigned long before = f->set->count, flags = f->set->flags;
-	LIST_HEAD(old);
-	int ret;
-
-	/* What waited for modules goes with what is overwritten, or comes back. */
-	if (first)
-		ftrace_mod_wait_swap(file_waits(f), &old);
-	ret = ftrace_process_word(f->tr, f->set, f->parser.buffer, is_filter(f));
-	if (first && ret)
-		ftrace_mod_wait_swap(file_waits(f), &old);
-	ftrace_mod_wait_free(&old);
+	int ret = ftrace_process_word(f->tr, f->set, f->tr ? &f->waits : NULL,
+				      f->parser.buffer, is_filter(f));
 
 	trace_parser_clear(&f->parser);
-	if (ret)
+	if (ret < 0) {
 		f->refused = true;
-	else
-		f->accepted = true;
-	/* A command changes no functions, unless it overwrites some. */
-	f->dirty |= !ret && (f->truncate || f->set->count != before ||
-			     f->set->flags != flags);
-	return ret;
+		return ret;
+	}
+	f->accepted = true;
+	/* A command overwrites the functions, if the file was opened for that. */
+	f->dirty |= !ret || f->truncate;
+	return 0;
 }
 
-static ssize_t file_write(struct file *file, const char __user *ubuf, size_t cnt,
-			  loff_t *ppos)
+/**
+ * ftrace_filter_write - write to a file that holds a set of functions
+ * @file: opened with ftrace_regex_open() or ftrace_set_open()
+ * @ubuf: what is written
+ * @cnt: its length
+ * @ppos: file position
+ *
+ * Return: bytes taken, or -errno.
+ */
+ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t cnt,
+			    loff_t *ppos)
 {
-	struct filter_file *f;
+	struct filter_file *f = file_of(file);
 	ssize_t read;
 	int ret;
 
 	if (!cnt)
 		return 0;
-	f = file->f_mode & FMODE_READ ?
-		((struct seq_file *)file->private_data)->private : file->private_data;
 	if (unlikely(ftrace_disabled))
 		return -ENODEV;
+	/* What comes behind a word that was too long may be the rest of it. */
+	if (f->parser.fail)
+		return -EINVAL;
 
 	read = trace_get_user(&f->parser, ubuf, cnt, ppos);
 	if (read < 0)
@@ -296,49 +287,72 @@ static ssize_t file_write(struct file *file, const char __user *ubuf, size_t cnt
 	return read;
 }
 
-/**
- * ftrace_filter_write - write to a file of functions wanted
- * @file: opened with ftrace_regex_open()
- * @ubuf: what is written
- * @cnt: its length
- * @ppos: file position
- *
- * Return: bytes taken, or -errno.
- */
-ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t cnt,
-			    loff_t *ppos)
-{
-	return file_write(file, ubuf, cnt, ppos);
-}
-
-/**
- * ftrace_notrace_write - write to a file of functions not wanted
- * @file: opened with ftrace_regex_open()
- * @ubuf: what is written
- * @cnt: its length
- * @ppos: file position
- *
- * Return: bytes taken, or -errno.
- */
-ssize_t ftrace_notrace_write(struct file *file, const char __user *ubuf, size_t cnt,
-			     loff_t *ppos)
-{
-	return file_write(file, ubuf, cnt, ppos);
-}
-
 static void file_free(struct filter_file *f)
 {
 	trace_parser_put(&f->parser);
 	ftrace_hash_free(f->set);
-	if (f->tr)
-		trace_array_put(f->tr);
+	ftrace_mod_wait_free(&f->waits);
 	kfree(f);
 }
 
+/* What is written to a file begins with what it holds, unless that is overwritten. */
+static int file_begin(struct filter_file *f)
+{
+	guard(mutex)(&ftrace_lock);
+	f->gen = ftrace_tables_gen;
+	f->set = ftrace_hash_dup(f->truncate ? NULL :
+				 rcu_dereference_protected(*f->hash, true));
+	if (!f->set)
+		return -ENOMEM;
+	if (f->truncate || !f->tr)
+		return 0;
+	return ftrace_mod_wait_copy(&f->waits, file_waits(f));
+}
+
 /**
- * ftrace_regex_open - open a file of functions
- * @tr: the trace array, NULL if there is none
- * @ops: the ops whose filter it is
+ * ftrace_set_open - open a file that holds a set of functions
+ * @file: the file
+ * @tr: the trace array, NULL if there is none; ftrace_regex_release() puts it
+ * @ops: the ops whose filter it is, NULL if it is a set of the graph tracer
+ * @hash: the set
+ * @flag: FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE
+ *
+ * Return: 0, or -errno.
+ * Context: may sleep; takes ftrace_lock.
+ */
+int ftrace_set_open(struct file *file, struct trace_array *tr, struct ftrace_ops *ops,
+		    struct ftrace_hash __rcu **hash, int flag)
+{
+	struct filter_file *f = kzalloc(sizeof(*f), GFP_KERNEL);
+	int ret;
+
+	if (!f)
+		return -ENOMEM;
+	f->tr = tr;
+	f->ops = ops;
+	f->hash = hash;
+	f->listing.flags = flag;
+	INIT_LIST_HEAD(&f->waits);
+
+	ret = trace_parser_get_init(&f->parser, WORD_MAX) ? -ENOMEM : 0;
+	if (!ret && file->f_mode & FMODE_WRITE) {
+		f->truncate = file->f_flags & O_TRUNC;
+		ret = file_begin(f);
+	}
+	if (!ret)
+		ret = seq_open(file, &file_seq_ops);
+	if (ret) {
+		file_free(f);
+		return ret;
+	}
+	((struct seq_file *)file->private_data)->private = f;
+	return 0;
+}
+
+/**
+ * ftrace_regex_open - open a file that holds the filter of an ops
+ * @tr: the trace array whose ops it is, NULL if it is nobody's
+ * @ops: then the ops
  * @flag: FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE
  * @inode: of the file
  * @file: the file
@@ -349,66 +363,117 @@ static void file_free(struct filter_file *f)
 int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		      struct inode *inode, struct file *file)
 {
-	struct filter_file *f;
+	struct ftrace_ops_hash *hash;
 	int ret;
 
-	ftrace_ops_init(ops);
-	if (unlikely(ftrace_disabled))
-		return -ENODEV;
 	ret = tracing_check_open_get_tr(tr);
 	if (ret)
 		return ret;
+	/* It is there for as long as we hold @tr. */
+	if (tr)
+		ops = tr->ops;
 
-	f = kzalloc(sizeof(*f), GFP_KERNEL);
-	if (!f || trace_parser_get_init(&f->parser, WORD_MAX)) {
-		kfree(f);
-		if (tr)
-			trace_array_put(tr);
-		return -ENOMEM;
+	ret = -ENODEV;
+	if (likely(!ftrace_disabled)) {
+		ftrace_ops_init(ops);
+		hash = ops->func_hash;
+		ret = ftrace_set_open(file, tr, ops, flag & FTRACE_ITER_FILTER ?
+				      &hash->filter_hash : &hash->notrace_hash, flag);
 	}
-	f->tr = tr;
-	f->ops = ops;
-	f->listing.flags = flag;
-
-	if (file->f_mode & FMODE_WRITE) {
-		struct ftrace_hash *old;
-
-		f->truncate = file->f_flags & O_TRUNC;
-		scoped_guard(mutex, &ftrace_lock) {
-			old = rcu_dereference_protected(*file_hash(f), true);
-			f->set = ftrace_hash_dup(f->truncate ? NULL : old);
-		}
-		if (!f->set) {
-			file_free(f);
-			return -ENOMEM;
-		}
-		file->private_data = f;
-	}
-	if (file->f_mode & FMODE_READ) {
-		file->private_data = NULL;
-		ret = seq_open(file, &file_seq_ops);
-		if (ret) {
-			file_free(f);
-			return ret;
-		}
-		((struct seq_file *)file->private_data)->private = f;
-	}
-	return 0;
+	if (ret && tr)
+		trace_array_put(tr);
+	return ret;
 }
 
-static int file_apply(struct filter_file *f)
+/* Functions that have gone with their module since the file was opened. */
+static void drop_gone(struct filter_file *f)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	struct ftrace_table *t;
+	int i;
+
+	if (f->gen == ftrace_tables_gen)
+		return;
+	for_each_ftrace_entry(f->set, entry, tmp, i) {
+		if (ftrace_find_site(entry->ip, &t))
+			continue;
+		ftrace_hash_del(f->set, entry);
+		/* The filter was for these functions, and is not for all now. */
+		f->set->flags |= FTRACE_HASH_FL_MOD;
+	}
+}
+
+static int replace_filter(struct filter_file *f)
 {
 	struct list_head *waits = file_waits(f);
-	struct ftrace_hash *set = f->set;
+	LIST_HEAD(old);
+	int ret;
 
 	guard(mutex)(&f->ops->func_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
-	set->flags &= ~FTRACE_HASH_FL_MOD;
-	if (waits && !list_empty(waits))
-		set->flags |= FTRACE_HASH_FL_MOD;
+	f->set->flags &= ~FTRACE_HASH_FL_MOD;
+	if (!list_empty(&f->waits))
+		f->set->flags |= FTRACE_HASH_FL_MOD;
+	drop_gone(f);
+	ret = ftrace_ops_update_hash(f->ops, f->hash, f->set, is_filter(f));
+	if (!ret && waits) {
+		list_splice_init(waits, &old);
+		list_splice_init(&f->waits, waits);
+		ftrace_mod_wait_free(&old);
+	}
+	return ret;
+}
+
+static int file_apply(struct filter_file *f)
+{
+	int ret;
+
 	f->dirty = false;
-	return ftrace_ops_update_hash(f->ops, file_hash(f), set, is_filter(f));
+	if (!f->ops) {
+		ftrace_graph_replace(f->hash, f->set);
+		f->set = NULL;
+		return 0;
+	}
+	ret = replace_filter(f);
+	if (!ret && f->tr)
+		ftrace_mod_wait_over(f->tr, is_filter(f));
+	return ret;
+}
+
+/* Once it has been done there is nothing left to do. */
+static int file_finish(struct filter_file *f)
+{
+	int ret = 0;
+
+	/* The last word may have no blank behind it. */
+	if (trace_parser_loaded(&f->parser))
+		ret = file_word(f);
+	if (f->truncate && !f->accepted && !f->refused)
+		f->dirty = true;
+	f->truncate = false;
+	if (f->dirty)
+		ret = file_apply(f) ?: ret;
+	return ret;
+}
+
+/**
+ * ftrace_set_flush - a descriptor of a file that holds a set of functions is closed
+ * @file: the file
+ * @id: of no use here
+ *
+ * What was written applies with the last one, and here, for what
+ * ftrace_regex_release() returns is lost.
+ *
+ * Return: 0, or what became of the last word or of the set.
+ * Context: may sleep; takes ftrace_lock.
+ */
+int ftrace_set_flush(struct file *file, fl_owner_t id)
+{
+	if (!(file->f_mode & FMODE_WRITE) || file_count(file) > 1)
+		return 0;
+	return file_finish(file_of(file));
 }
 
 /**
@@ -421,57 +486,25 @@ static int file_apply(struct filter_file *f)
  */
 int ftrace_regex_release(struct inode *inode, struct file *file)
 {
-	struct seq_file *m = file->private_data;
-	struct filter_file *f = file->private_data;
+	struct filter_file *f = file_of(file);
 
-	if (file->f_mode & FMODE_READ)
-		f = m->private;
-
-	if (file->f_mode & FMODE_WRITE) {
-		/* The last word may have no blank behind it. */
-		if (trace_parser_loaded(&f->parser))
-			file_word(f);
-		if (f->truncate && !f->accepted && !f->refused)
-			ftrace_mod_wait_clear(f->tr, is_filter(f));
-		if (f->dirty || (f->truncate && !f->accepted && !f->refused))
-			file_apply(f);
-	}
-
-	if (file->f_mode & FMODE_READ)
-		ftrace_listing_end(&f->listing);
+	if (file->f_mode & FMODE_WRITE)
+		file_finish(f);
+	ftrace_listing_end(&f->listing);
+	if (f->tr)
+		trace_array_put(f->tr);
 	file_free(f);
-	return file->f_mode & FMODE_READ ? seq_release(inode, file) : 0;
-}
-
-/* close() tells what became of the words written; ftrace_regex_release() cannot. */
-static int file_flush(struct file *file, fl_owner_t id)
-{
-	struct filter_file *f = file->f_mode & FMODE_READ ?
-		((struct seq_file *)file->private_data)->private : file->private_data;
-	int ret = 0;
-
-	/* Only the last close() of a descriptor that was duplicated. */
-	if (!(file->f_mode & FMODE_WRITE) || file_count(file) > 1)
-		return 0;
-	if (trace_parser_loaded(&f->parser))
-		ret = file_word(f);
-	if (f->dirty)
-		ret = file_apply(f) ?: ret;
-	return ret;
+	return seq_release(inode, file);
 }
 
 static int filter_open(struct inode *inode, struct file *file)
 {
-	struct ftrace_ops *ops = inode->i_private;
-
-	return ftrace_regex_open(ops->private, ops, FTRACE_ITER_FILTER, inode, file);
+	return ftrace_regex_open(inode->i_private, NULL, FTRACE_ITER_FILTER, inode, file);
 }
 
 static int notrace_open(struct inode *inode, struct file *file)
 {
-	struct ftrace_ops *ops = inode->i_private;
-
-	return ftrace_regex_open(ops->private, ops, FTRACE_ITER_NOTRACE, inode, file);
+	return ftrace_regex_open(inode->i_private, NULL, FTRACE_ITER_NOTRACE, inode, file);
 }
 
 static const struct file_operations filter_fops = {
@@ -479,16 +512,16 @@ static const struct file_operations filter_fops = {
 	.read		= seq_read,
 	.write		= ftrace_filter_write,
 	.llseek		= tracing_lseek,
-	.flush		= file_flush,
+	.flush		= ftrace_set_flush,
 	.release	= ftrace_regex_release,
 };
 
 static const struct file_operations notrace_fops = {
 	.open		= notrace_open,
 	.read		= seq_read,
-	.write		= ftrace_notrace_write,
+	.write		= ftrace_filter_write,
 	.llseek		= tracing_lseek,
-	.flush		= file_flush,
+	.flush		= ftrace_set_flush,
 	.release	= ftrace_regex_release,
 };
 
@@ -499,9 +532,9 @@ static const struct file_operations notrace_fops = {
  */
 void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
 {
-	trace_create_file("set_ftrace_filter", TRACE_MODE_WRITE, parent, tr->ops,
+	trace_create_file("set_ftrace_filter", TRACE_MODE_WRITE, parent, tr,
 			  &filter_fops);
-	trace_create_file("set_ftrace_notrace", TRACE_MODE_WRITE, parent, tr->ops,
+	trace_create_file("set_ftrace_notrace", TRACE_MODE_WRITE, parent, tr,
 			  &notrace_fops);
 }
 
@@ -519,12 +552,12 @@ void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 		if (ops->flags & FTRACE_OPS_FL_ENABLED)
 			ftrace_shutdown(ops);
 		ops->flags |= FTRACE_OPS_FL_DELETED;
+		ftrace_mod_wait_free(ftrace_mod_waits(tr, true));
+		ftrace_mod_wait_free(ftrace_mod_waits(tr, false));
 	}
-	ftrace_free_filter(ops);
-	if (tr) {
-		ftrace_mod_wait_clear(tr, true);
-		ftrace_mod_wait_clear(tr, false);
-	}
+	/* After ftrace_kill() it is still called. */
+	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
+		ftrace_free_filter(ops);
 }
 
 /**
@@ -561,7 +594,7 @@ void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enabl
 
 	while (buf) {
 		word = strsep(&buf, ",");
-		if (*word && ftrace_process_word(ops->private, hash, word, enable))
+		if (*word && ftrace_process_word(ops->private, hash, NULL, word, enable) < 0)
 			pr_warn("ftrace: boot parameter: no function `%s'\n", word);
 	}
 	scoped_guard(mutex, &ftrace_lock)

@@ -3,9 +3,14 @@
 #ifndef _FTRACE_FILTER_FILE_H
 #define _FTRACE_FILTER_FILE_H
 
+#include <linux/fs.h>
+
 #include "ftrace_internal.h"
 
 int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
-			char *word, bool enable);
+			struct list_head *waits, char *word, bool enable);
+int ftrace_set_open(struct file *file, struct trace_array *tr, struct ftrace_ops *ops,
+		    struct ftrace_hash __rcu **hash, int flag);
+int ftrace_set_flush(struct file *file, fl_owner_t id);
 
 #endif

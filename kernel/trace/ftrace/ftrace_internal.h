@@ -4,7 +4,7 @@
  *
  * Locks, in the order in which they are taken:
  *
- *	event_mutex, trace_types_lock, probe_mutex, graph_lock, direct_mutex,
+ *	event_mutex, trace_types_lock, probe_mutex, direct_mutex,
  *	ftrace_ops_hash.regex_lock, ftrace_lock, module_mutex or the CPU
  *	hotplug lock, text_mutex
  *
@@ -38,6 +38,7 @@ ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops);
 int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
 int ftrace_startup(struct ftrace_ops *ops);
 int ftrace_shutdown(struct ftrace_ops *ops);
+bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *filter);
 int ftrace_set_enabled(bool on);
 void ftrace_wait_callbacks(void);
 
@@ -49,6 +50,8 @@ void ftrace_hash_free_rcu(struct ftrace_hash *hash);
 int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip);
 int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip);
 void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry);
+void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from);
+void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from);
 bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip);
 bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);
@@ -78,13 +81,17 @@ unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
 				unsigned long start, unsigned long end);
 
 /* mod_wait.c */
-int ftrace_mod_wait_add(struct trace_array *tr, const char *func,
-			const char *module, bool enable);
-int ftrace_mod_wait_del(struct trace_array *tr, const char *func,
-			const char *module, bool enable);
-void ftrace_mod_wait_swap(struct list_head *waits, struct list_head *other);
+static inline struct list_head *ftrace_mod_waits(struct trace_array *tr, bool enable)
+{
+	return enable ? &tr->mod_trace : &tr->mod_notrace;
+}
+
+int ftrace_mod_wait_add(struct list_head *waits, const char *func, const char *module);
+int ftrace_mod_wait_del(struct list_head *waits, const char *func, const char *module);
+int ftrace_mod_wait_copy(struct list_head *waits, const struct list_head *src);
 void ftrace_mod_wait_free(struct list_head *waits);
-void ftrace_mod_wait_clear(struct trace_array *tr, bool enable);
+bool ftrace_mod_is_there(const char *module);
+void ftrace_mod_wait_over(struct trace_array *tr, bool enable);
 void ftrace_mod_wait_apply(struct module *mod);
 void ftrace_forget_sites(unsigned long start, unsigned long end);
 

@@ -428,6 +428,10 @@ static void direct_callers_are_asked(struct kunit *test)
 		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
 		.private = (void *)'r',
 	};
+	static struct ftrace_ops rival = {
+		.func = note,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+	};
 
 	KUNIT_ASSERT_EQ(test, filter(&direct, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, stub), 0);
@@ -443,6 +447,31 @@ static void direct_callers_are_asked(struct kunit *test)
 	answer = 0;
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
 	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "r");
+
+	/* One that cannot share it must not have it unshared. */
+	asked = 0;
+	KUNIT_ASSERT_EQ(test, filter(&rival, ftrace_kunit_func1, true), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), -EBUSY);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
+
+	/* Off and on again, nobody is asked, and nobody joins meanwhile. */
+	asked = 0;
+	answer = -EBUSY;
+	scoped_guard(mutex, &ftrace_lock)
+		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(false), 0);
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, 0));
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), -EBUSY);
+	KUNIT_EXPECT_EQ(test, filter(&rival, ftrace_kunit_func2, true), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), 0);
+	KUNIT_EXPECT_EQ(test, filter(&rival, ftrace_kunit_func1, false), -EBUSY);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&rival), 0);
+	scoped_guard(mutex, &ftrace_lock)
+		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(true), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "r");
+	KUNIT_EXPECT_EQ(test, asked, 0);
+	answer = 0;
+	ftrace_free_filter(&rival);
+
 	asked = 0;
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
 	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER));
@@ -518,7 +547,48 @@ static void bad_site_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp((void *)ip, strange, sizeof(strange)), 0);
 	scoped_guard(mutex, &text_mutex)
 		text_poke((void *)ip, nop, MCOUNT_INSN_SIZE);
+
+	/* Of an ops that had it, all else can still be changed. */
+	site_of(ftrace_kunit_func4, &t)->state &= SITE_CLASS_MASK;
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "a");
+	scoped_guard(mutex, &text_mutex)
+		text_poke((void *)ip, strange, sizeof(strange));
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_b, "ftrace_kunit_func4*", 19, 1), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_TRUE(test, site_of(ftrace_kunit_func4, &t)->state & SITE_FAILED);
+	KUNIT_EXPECT_EQ(test, filter(&ops_a, ftrace_kunit_func2, false), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "a");
+	scoped_guard(mutex, &ftrace_lock) {
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, note_other), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, note), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(false), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(true), 0);
+	}
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_EQ(test, memcmp((void *)ip, strange, sizeof(strange)), 0);
+	scoped_guard(mutex, &text_mutex)
+		text_poke((void *)ip, nop, MCOUNT_INSN_SIZE);
 	ftrace_free_filter(&ops_a);
+	ftrace_free_filter(&ops_b);
+}
+
+/* By name, a function is where kallsyms says; its site may be behind an ENDBR. */
+static void names_are_looked_up(struct kunit *test)
+{
+	const char *names[] = { "ftrace_kunit_func1", "ftrace_kunit_func3" };
+	unsigned long addrs[2];
+
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), 0);
+	KUNIT_EXPECT_EQ(test, addrs[0], kallsyms_lookup_name(names[0]));
+	KUNIT_EXPECT_EQ(test, addrs[1], kallsyms_lookup_name(names[1]));
+	names[1] = "no_such_function";
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), -ESRCH);
+	names[1] = "__start_mcount_loc";
+	swap(names[0], names[1]);
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), -ESRCH);
 }
 
 static void disabled_is_nop_everywhere(struct kunit *test)
@@ -566,6 +636,7 @@ static struct kunit_case ftrace_cases[] = {
 #endif
 	KUNIT_CASE(bad_input_is_refused),
 	KUNIT_CASE(bad_site_is_left_alone),
+	KUNIT_CASE(names_are_looked_up),
 	KUNIT_CASE(disabled_is_nop_everywhere),
 	{ }
 };

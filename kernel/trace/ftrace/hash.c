@@ -118,20 +118,25 @@ struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned lo
 	return NULL;
 }
 
+static void hash_link(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
+{
+	if (hash->count > 1UL << hash->size_bits)
+		hash_grow(hash);
+	hlist_add_head_rcu(&entry->hlist, bucket(hash, entry->ip));
+	hash->count++;
+}
+
 static struct ftrace_func_entry *hash_add(struct ftrace_hash *hash, unsigned long ip)
 {
 	struct ftrace_func_entry *entry = ftrace_lookup_ip(hash, ip);
 
 	if (entry)
 		return entry;
-	if (hash->count > 1UL << hash->size_bits)
-		hash_grow(hash);
 	entry = kzalloc(sizeof(*entry), GFP_KERNEL);
 	if (!entry)
 		return NULL;
 	entry->ip = ip;
-	hlist_add_head_rcu(&entry->hlist, bucket(hash, ip));
-	hash->count++;
+	hash_link(hash, entry);
 	return entry;
 }
 
@@ -181,6 +186,52 @@ void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 }
 
 /**
+ * ftrace_hash_merge - put all of a set into another
+ * @hash: the other
+ * @from: the set; loses what it had
+ *
+ * Needs no memory.
+ */
+void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
+{
+	struct ftrace_func_entry *entry, *there;
+	struct hlist_node *tmp;
+	int i;
+
+	if (!hash->count) {
+		swap(hash->buckets, from->buckets);
+		swap(hash->size_bits, from->size_bits);
+		swap(hash->count, from->count);
+		return;
+	}
+	for_each_ftrace_entry(from, entry, tmp, i) {
+		there = ftrace_lookup_ip(hash, entry->ip);
+		if (there) {
+			there->exact |= entry->exact;
+			continue;
+		}
+		hlist_del(&entry->hlist);
+		from->count--;
+		hash_link(hash, entry);
+	}
+}
+
+/**
+ * ftrace_hash_subtract - take all of a set out of another
+ * @hash: the other
+ * @from: the set
+ */
+void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	int i;
+
+	for_each_ftrace_entry(from, entry, tmp, i)
+		ftrace_hash_del(hash, ftrace_lookup_ip(hash, entry->ip));
+}
+
+/**
  * ftrace_hash_dup - copy a set
  * @src: the set, NULL for an empty one
  *
@@ -208,7 +259,6 @@ struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src)
 			return NULL;
 		}
 		copy->exact = entry->exact;
-		copy->direct = entry->direct;
 	}
 	return hash;
 }
@@ -251,8 +301,17 @@ bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
 	return false;
 }
 
+static bool names_exactly(struct ftrace_ops_hash *hash, unsigned long ip)
+{
+	struct ftrace_func_entry *entry;
+
+	entry = ftrace_lookup_ip(rcu_dereference_protected(hash->filter_hash, true), ip);
+	return entry && entry->exact;
+}
+
 /**
- * ftrace_ops_exact - did somebody ask for just this site on behalf of an ops?
+ * ftrace_ops_exact - did somebody ask for just this site on behalf of an ops, or
+ *	of one that runs under it?
  * @ops: the ops
  * @ip: address of the site
  *
@@ -261,9 +320,13 @@ bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
  */
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
 {
-	struct ftrace_func_entry *entry;
+	struct ftrace_ops *sub;
 
-	entry = ftrace_lookup_ip(rcu_dereference_protected(ops->func_hash->filter_hash, true),
-				 ip);
-	return entry && entry->exact;
+	if (list_empty(&ops->subop_list))
+		return names_exactly(ops->func_hash, ip);
+
+	list_for_each_entry(sub, &ops->subop_list, list)
+		if (names_exactly(sub->func_hash, ip))
+			return true;
+	return false;
 }

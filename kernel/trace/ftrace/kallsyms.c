@@ -156,7 +156,7 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
  * @exported: where to put 0
  *
  * Return: 0, or -ERANGE if there are no more.
- * Context: may sleep; takes ftrace_lock.
+ * Context: any but NMI; kdb asks with all other CPUs stopped.
  */
 int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
 			   char *type, char *name, char *module_name, int *exported)
@@ -164,10 +164,10 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
 	const struct ftrace_tramp *tramp;
 	struct init_name *entry;
 
-	guard(mutex)(&ftrace_lock);
+	guard(preempt_notrace)();
 	*exported = 0;
 
-	list_for_each_entry(entry, &init_names, list) {
+	list_for_each_entry_rcu(entry, &init_names, list, true) {
 		if (symnum--)
 			continue;
 		*value = entry->addr;
@@ -200,7 +200,8 @@ void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone)
 
 	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, tramp->addr, tramp->size,
 			   gone, TRAMP_SYM);
-	if (!gone)
+	/* An event has 16 bits for the length. */
+	if (!gone && tramp->size <= U16_MAX)
 		perf_event_text_poke(code, NULL, 0, code, tramp->size);
 }
 
@@ -238,15 +239,14 @@ static int lookup_symbol(void *data, const char *name, unsigned long addr)
 	sym = bsearch(&name, l->syms, l->cnt, sizeof(*l->syms), cmp_name);
 	if (!sym || l->addrs[sym - l->syms])
 		return 0;
-	addr = ftrace_location(addr);
-	if (!addr)
+	if (!ftrace_location(addr))
 		return 0;
 	l->addrs[sym - l->syms] = addr;
 	return ++l->found == l->cnt;
 }
 
 /**
- * ftrace_lookup_symbols - the call sites of functions, by name
+ * ftrace_lookup_symbols - the addresses of functions that can be traced, by name
  * @sorted_syms: names, sorted by strcmp()
  * @cnt: how many
  * @addrs: where the addresses go, in the same order
@@ -261,5 +261,5 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
 	memset(addrs, 0, cnt * sizeof(*addrs));
 	if (kallsyms_on_each_symbol(lookup_symbol, &l))
 		return 0;
-	return module_kallsyms_on_each_symbol(NULL, lookup_symbol, &l) ? 0 : -ESRCH;
+	return module_kallsyms_on_each_symbol(NULL, lookup_symbol, &l) > 0 ? 0 : -ESRCH;
 }

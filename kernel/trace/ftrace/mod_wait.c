@@ -5,15 +5,12 @@
  * Such a word is kept with its trace array until the module comes, shown in the
  * filter file as it was written, and then matched against the module.
  */
+#define pr_fmt(fmt) "ftrace: " fmt
+
 #include <linux/module.h>
 #include <linux/slab.h>
 
 #include "ftrace_internal.h"
-
-static struct list_head *wait_list(struct trace_array *tr, bool enable)
-{
-	return enable ? &tr->mod_trace : &tr->mod_notrace;
-}
 
 static void wait_free(struct ftrace_mod_load *wait)
 {
@@ -25,31 +22,26 @@ static void wait_free(struct ftrace_mod_load *wait)
 
 /**
  * ftrace_mod_wait_add - keep a filter until its module comes
- * @tr: the trace array
+ * @waits: list of such filters, nobody else sees it
  * @func: name or glob
  * @module: the module
- * @enable: true: set_ftrace_filter; false: set_ftrace_notrace
  *
  * Return: 0, or -ENOMEM.
- * Context: may sleep; takes ftrace_lock.
+ * Context: may sleep.
  */
-int ftrace_mod_wait_add(struct trace_array *tr, const char *func,
-			const char *module, bool enable)
+int ftrace_mod_wait_add(struct list_head *waits, const char *func, const char *module)
 {
 	struct ftrace_mod_load *wait = kzalloc(sizeof(*wait), GFP_KERNEL);
 
 	if (!wait)
 		return -ENOMEM;
-	INIT_LIST_HEAD(&wait->list);
-	wait->enable = enable;
+	list_add(&wait->list, waits);
 	wait->func = kstrdup(func, GFP_KERNEL);
 	wait->module = kstrdup(module, GFP_KERNEL);
 	if (!wait->func || !wait->module) {
 		wait_free(wait);
 		return -ENOMEM;
 	}
-	guard(mutex)(&ftrace_lock);
-	list_add(&wait->list, wait_list(tr, enable));
 	return 0;
 }
 
@@ -61,22 +53,18 @@ static bool same_func(const char *a, const char *b)
 
 /**
  * ftrace_mod_wait_del - take a filter back that waits for its module
- * @tr: the trace array
+ * @waits: list of such filters, nobody else sees it
  * @func: name or glob; `*' or nothing for whatever waits for the module
  * @module: the module
- * @enable: which file it was written to
  *
  * Return: 0, or -EINVAL if there is none.
- * Context: takes ftrace_lock.
  */
-int ftrace_mod_wait_del(struct trace_array *tr, const char *func,
-			const char *module, bool enable)
+int ftrace_mod_wait_del(struct list_head *waits, const char *func, const char *module)
 {
 	struct ftrace_mod_load *wait, *tmp;
 	int ret = -EINVAL;
 
-	guard(mutex)(&ftrace_lock);
-	list_for_each_entry_safe(wait, tmp, wait_list(tr, enable), list) {
+	list_for_each_entry_safe(wait, tmp, waits, list) {
 		if (strcmp(wait->module, module) ||
 		    (!same_func(func, "*") && !same_func(func, wait->func)))
 			continue;
@@ -87,27 +75,30 @@ int ftrace_mod_wait_del(struct trace_array *tr, const char *func,
 }
 
 /**
- * ftrace_mod_wait_swap - exchange lists of filters that wait for modules
- * @waits: of a trace array, or NULL
- * @other: the caller's
+ * ftrace_mod_wait_copy - copy a list of filters that wait for modules
+ * @waits: an empty list, nobody else sees it
+ * @src: the list
  *
- * Context: takes ftrace_lock.
+ * Return: 0, or -ENOMEM with @waits empty.
+ * Context: ftrace_lock held if @src is that of a trace array; may sleep.
  */
-void ftrace_mod_wait_swap(struct list_head *waits, struct list_head *other)
+int ftrace_mod_wait_copy(struct list_head *waits, const struct list_head *src)
 {
-	LIST_HEAD(tmp);
+	struct ftrace_mod_load *wait;
 
-	if (!waits)
-		return;
-	guard(mutex)(&ftrace_lock);
-	list_splice_init(waits, &tmp);
-	list_splice_init(other, waits);
-	list_splice(&tmp, other);
+	/* Each is added before those that were copied; so it ends in the same order. */
+	list_for_each_entry_reverse(wait, src, list) {
+		if (ftrace_mod_wait_add(waits, wait->func, wait->module)) {
+			ftrace_mod_wait_free(waits);
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 /**
  * ftrace_mod_wait_free - free filters that wait for modules
- * @waits: the caller's list of them
+ * @waits: list of them, nobody else sees it
  */
 void ftrace_mod_wait_free(struct list_head *waits)
 {
@@ -117,33 +108,32 @@ void ftrace_mod_wait_free(struct list_head *waits)
 		wait_free(wait);
 }
 
+#ifdef CONFIG_MODULES
 /**
- * ftrace_mod_wait_clear - forget all filters that wait for modules
- * @tr: the trace array, or NULL
- * @enable: those of which file
+ * ftrace_mod_is_there - is there anything for a filter to wait for?
+ * @module: as in `:mod:module'
  *
- * Context: takes ftrace_lock.
+ * Return: true if not.
  */
-void ftrace_mod_wait_clear(struct trace_array *tr, bool enable)
+bool ftrace_mod_is_there(const char *module)
 {
-	LIST_HEAD(old);
-
-	if (!tr)
-		return;
-	ftrace_mod_wait_swap(wait_list(tr, enable), &old);
-	ftrace_mod_wait_free(&old);
+	guard(preempt)();
+	return find_module(module);
 }
 
-#ifdef CONFIG_MODULES
-/* Take the first filter of @tr that waits for @mod out of its list. */
-static struct ftrace_mod_load *wait_take(struct trace_array *tr, struct module *mod,
+/*
+ * Take the first filter of @tr that waits for @module, or without @module for
+ * one that is there, out of its list.
+ */
+static struct ftrace_mod_load *wait_take(struct trace_array *tr, const char *module,
 					 bool enable)
 {
 	struct ftrace_mod_load *wait;
 
 	guard(mutex)(&ftrace_lock);
-	list_for_each_entry(wait, wait_list(tr, enable), list) {
-		if (strcmp(wait->module, mod->name))
+	list_for_each_entry(wait, ftrace_mod_waits(tr, enable), list) {
+		if (module ? strcmp(wait->module, module) :
+			     !ftrace_mod_is_there(wait->module))
 			continue;
 		list_del_init(&wait->list);
 		return wait;
@@ -151,27 +141,53 @@ static struct ftrace_mod_load *wait_take(struct trace_array *tr, struct module *
 	return NULL;
 }
 
-static void apply(struct trace_array *tr, struct module *mod, bool enable)
+static int apply(struct trace_array *tr, struct ftrace_mod_load *wait, bool enable)
 {
 	struct ftrace_ops_hash *filter = tr->ops->func_hash;
 	struct ftrace_hash __rcu **orig;
-	struct ftrace_mod_load *wait;
 	struct ftrace_hash *hash;
+	int ret;
 
 	orig = enable ? &filter->filter_hash : &filter->notrace_hash;
-	while ((wait = wait_take(tr, mod, enable))) {
-		mutex_lock(&filter->regex_lock);
-		hash = ftrace_hash_dup(rcu_dereference_protected(*orig, true));
-		if (hash && ftrace_hash_match(hash, wait->func, wait->module) > 0) {
-			guard(mutex)(&ftrace_lock);
-			if (list_empty(wait_list(tr, enable)))
-				hash->flags &= ~FTRACE_HASH_FL_MOD;
-			ftrace_ops_update_hash(tr->ops, orig, hash, enable);
-		}
-		mutex_unlock(&filter->regex_lock);
-		ftrace_hash_free(hash);
+	guard(mutex)(&filter->regex_lock);
+	hash = ftrace_hash_dup(rcu_dereference_protected(*orig, true));
+	if (!hash)
+		return -ENOMEM;
+	ret = ftrace_hash_match(hash, wait->func, wait->module);
+	if (ret > 0) {
+		guard(mutex)(&ftrace_lock);
+		if (list_empty(ftrace_mod_waits(tr, enable)))
+			hash->flags &= ~FTRACE_HASH_FL_MOD;
+		ret = ftrace_ops_update_hash(tr->ops, orig, hash, enable);
+	}
+	ftrace_hash_free(hash);
+	return ret;
+}
+
+static void apply_all(struct trace_array *tr, const char *module, bool enable)
+{
+	struct ftrace_mod_load *wait;
+
+	while ((wait = wait_take(tr, module, enable))) {
+		int ret = apply(tr, wait, enable);
+
+		if (ret < 0)
+			pr_warn("%s: a filter that waited for it is lost, error %d\n",
+				wait->module, ret);
 		wait_free(wait);
 	}
+}
+
+/**
+ * ftrace_mod_wait_over - apply filters whose modules came while they were written
+ * @tr: the trace array
+ * @enable: those of which file
+ *
+ * Context: may sleep; takes ftrace_lock.
+ */
+void ftrace_mod_wait_over(struct trace_array *tr, bool enable)
+{
+	apply_all(tr, NULL, enable);
 }
 
 /**
@@ -188,9 +204,18 @@ void ftrace_mod_wait_apply(struct module *mod)
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		if (!tr->ops)
 			continue;
-		apply(tr, mod, true);
-		apply(tr, mod, false);
+		apply_all(tr, mod->name, true);
+		apply_all(tr, mod->name, false);
 	}
+}
+#else
+bool ftrace_mod_is_there(const char *module)
+{
+	return true;
+}
+
+void ftrace_mod_wait_over(struct trace_array *tr, bool enable)
+{
 }
 #endif
 
@@ -199,22 +224,28 @@ static void forget_in(struct ftrace_hash *hash, unsigned long start, unsigned lo
 {
 	struct ftrace_func_entry *entry;
 	struct hlist_node *tmp;
-	bool any = false;
+	unsigned long flags;
 	int i;
 
 	if (!hash || !hash->count)
 		return;
+	/*
+	 * If it was for these functions alone, it must not be for all then, nor
+	 * for a moment: fgraph.c looks into it without a lock.
+	 */
+	flags = hash->flags;
+	hash->flags |= FTRACE_HASH_FL_MOD;
+	/* The flag before the count, which ftrace_hash_empty() reads first. */
+	smp_wmb();
 	for_each_ftrace_entry(hash, entry, tmp, i) {
 		if (entry->ip < start || entry->ip >= end)
 			continue;
 		hlist_del_rcu(&entry->hlist);
-		kfree_rcu_mightsleep(entry);
 		hash->count--;
-		any = true;
+		kfree_rcu_mightsleep(entry);
 	}
-	/* It was for these functions alone, and must not be for all now. */
-	if (any && !hash->count)
-		hash->flags |= FTRACE_HASH_FL_MOD;
+	if (hash->count)
+		hash->flags = flags;
 }
 
 /**

@@ -206,6 +206,23 @@ void __init ftrace_free_init_mem(void)
 	ftrace_free_mem(NULL, __init_begin, __init_end);
 }
 
+/* Text is about to be freed; with @names, those of its traced functions are kept. */
+static void free_text(struct module *mod, void *start, void *end, bool names)
+{
+	struct ftrace_table *t;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		t = find_table(mod, (unsigned long)start, (unsigned long)end);
+		if (!t)
+			return;
+		if (names)
+			ftrace_save_init_names(t);
+		drop_table(t);
+	}
+	/* Last: a filter must name the sites that its ops is on. */
+	ftrace_forget_sites((unsigned long)start, (unsigned long)end);
+}
+
 /**
  * ftrace_free_mem - text is about to be freed, by itself and not with its module
  * @mod: the module, NULL for the kernel
@@ -219,18 +236,7 @@ void __init ftrace_free_init_mem(void)
  */
 void ftrace_free_mem(struct module *mod, void *start, void *end)
 {
-	struct ftrace_table *t;
-
-	scoped_guard(mutex, &ftrace_lock) {
-		t = find_table(mod, (unsigned long)start, (unsigned long)end);
-		if (!t)
-			return;
-		if (mod)
-			ftrace_save_init_names(t);
-		drop_table(t);
-	}
-	/* Last: a filter must name the sites that its ops is on. */
-	ftrace_forget_sites((unsigned long)start, (unsigned long)end);
+	free_text(mod, start, end, mod);
 }
 
 #ifdef CONFIG_MODULES
@@ -280,7 +286,7 @@ static void trace_new_table(struct ftrace_table *t)
 
 		if (!ftrace_ops_active(ops))
 			continue;
-		ret = ftrace_plan_run(&change, 1, &scope);
+		ret = ftrace_plan_run(&change, 1, &scope, 0);
 		if (ret)
 			pr_warn("%s: not traced by %ps, error %d\n", t->mod->name,
 				ops->func, ret);
@@ -324,7 +330,7 @@ void ftrace_release_mod(struct module *mod)
 		const struct module_memory *mem = &mod->mem[module_text[i]];
 
 		if (mem->size)
-			ftrace_free_mem(mod, mem->base, mem->base + mem->size);
+			free_text(mod, mem->base, mem->base + mem->size, false);
 	}
 	ftrace_drop_init_names(mod);
 }

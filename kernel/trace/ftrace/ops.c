@@ -114,12 +114,12 @@ static struct ftrace_scope ops_scope(struct ftrace_ops *ops)
 	return (struct ftrace_scope){ .hash = { filter } };
 }
 
-static int plan_ops(struct ftrace_ops *ops)
+static int plan_ops(struct ftrace_ops *ops, unsigned int flags)
 {
 	struct ftrace_change change = { ops, ftrace_ops_active(ops) };
 	struct ftrace_scope scope = ops_scope(ops);
 
-	return ftrace_plan_run(&change, 1, &scope);
+	return ftrace_plan_run(&change, 1, &scope, flags);
 }
 
 /**
@@ -142,13 +142,33 @@ int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 		return 0;
 
 	ftrace_classes_stale(ops, true);
-	ret = plan_ops(ops);
+	ret = plan_ops(ops, FTRACE_PLAN_AGREED);
 	if (ret) {
 		ops->func = old;
 		ftrace_classes_stale(ops, false);
 	}
 	return ret;
 }
+
+/*
+ * Trampolines that were built before the CPU was known lack what it wants of a
+ * return or a call against speculation.
+ */
+static int __init rebuild_early_tramps(void)
+{
+	struct ftrace_ops *ops;
+
+	guard(mutex)(&ftrace_lock);
+	for_each_ftrace_ops(ops) {
+		ftrace_classes_stale(ops, true);
+		if (plan_ops(ops, FTRACE_PLAN_AGREED)) {
+			ftrace_classes_stale(ops, false);
+			pr_warn("no memory to rebuild the trampoline of %ps\n", ops->func);
+		}
+	}
+	return 0;
+}
+core_initcall(rebuild_early_tramps);
 
 /**
  * ftrace_wait_callbacks - wait until no task is in a callback or trampoline
@@ -171,17 +191,48 @@ void ftrace_wait_callbacks(void)
 }
 
 /**
+ * ftrace_clashes_unseen - can an ops not be on functions with others, of which
+ *	the sites tell nothing because tracing is switched off?
+ * @ops: the ops
+ * @filter: the functions
+ *
+ * Then none of those that may have to agree can be asked, so they are not shared.
+ *
+ * Return: true if so.
+ * Context: ftrace_lock held.
+ */
+bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *filter)
+{
+	const unsigned long picky = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT;
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	struct ftrace_ops *op;
+	int i;
+
+	if (!functions_off || !(ops->flags & picky) || ftrace_hash_empty(filter))
+		return false;
+	for_each_ftrace_entry(filter, entry, tmp, i)
+		for_each_ftrace_ops(op)
+			if (op != ops && op->flags & picky &&
+			    ftrace_ops_wants(op, entry->ip))
+				return true;
+	return false;
+}
+
+/**
  * ftrace_startup - register an ops
  * @ops: the ops
  *
  * Return: 0; -ENODEV after ftrace_kill(); -EBUSY if it is registered, or is
- * permanent and tracing is switched off; -EINVAL if it is being destroyed, names
- * a site that cannot be traced, or would change where all functions go; and what
- * ftrace_plan_run() returns. On an error nothing has changed.
+ * permanent and tracing is switched off, or could then not be on its functions
+ * with others; -EINVAL if it is being destroyed, names a site that cannot be
+ * traced, or would change where all functions go; and what ftrace_plan_run()
+ * returns. On an error no site has changed.
  * Context: ftrace_lock held; may sleep.
  */
 int ftrace_startup(struct ftrace_ops *ops)
 {
+	struct ftrace_hash *filter;
 	int ret;
 
 	ftrace_ops_init(ops);
@@ -194,9 +245,11 @@ int ftrace_startup(struct ftrace_ops *ops)
 		return -EBUSY;
 	if (ops->flags & FTRACE_OPS_FL_PERMANENT && !ftrace_enabled)
 		return -EBUSY;
-	if (ops->flags & FTRACE_OPS_FL_IPMODIFY &&
-	    ftrace_hash_empty(rcu_access_pointer(ops->func_hash->filter_hash)))
+	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
+	if (ops->flags & FTRACE_OPS_FL_IPMODIFY && ftrace_hash_empty(filter))
 		return -EINVAL;
+	if (ftrace_clashes_unseen(ops, filter))
+		return -EBUSY;
 
 	if (ops->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED &&
 	    IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
@@ -213,7 +266,7 @@ int ftrace_startup(struct ftrace_ops *ops)
 
 	ops->seq = ++ops_seq;
 	ops->flags |= FTRACE_OPS_FL_ENABLED;
-	ret = plan_ops(ops);
+	ret = plan_ops(ops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		ops->flags &= ~FTRACE_OPS_FL_ENABLED;
 		ops->func = ops->saved_func;
@@ -243,7 +296,7 @@ int ftrace_shutdown(struct ftrace_ops *ops)
 		return -EBUSY;
 
 	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
-	ret = plan_ops(ops);
+	ret = plan_ops(ops, FTRACE_PLAN_REMOVES);
 	if (WARN_ON_ONCE(ret)) {
 		ops->flags |= FTRACE_OPS_FL_ENABLED;
 		return ret;
@@ -307,7 +360,8 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_function);
  * ftrace_kill - give up on function tracing until the next boot
  *
  * Sites stay as they are and go on calling what they call; nothing is
- * registered, unregistered or patched any more.
+ * registered, unregistered or patched any more. An ops whose owner frees it
+ * although unregistering failed is still called.
  *
  * Context: any.
  */
@@ -359,7 +413,8 @@ int ftrace_set_enabled(bool on)
 	nr = 0;
 	for_each_ftrace_ops(ops)
 		changes[nr++] = (struct ftrace_change){ ops, ftrace_ops_active(ops) };
-	ret = nr ? ftrace_plan_run(changes, nr, &scope) : 0;
+	ret = nr ? ftrace_plan_run(changes, nr, &scope,
+				   on ? FTRACE_PLAN_AGREED : FTRACE_PLAN_REMOVES) : 0;
 	if (ret)
 		functions_off = on;
 	kfree(changes);

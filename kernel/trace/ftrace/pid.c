@@ -22,11 +22,13 @@
 /**
  * struct pid_file - an open set_ftrace_pid or set_ftrace_notrace_pid
  * @tr: whose
- * @truncate: opened to be overwritten, and nothing has been written yet
+ * @truncate: opened to be overwritten, and nothing has been accepted yet
+ * @refused: something was refused
  */
 struct pid_file {
 	struct trace_array	*tr;
 	bool			truncate;
+	bool			refused;
 };
 
 static struct trace_array *pid_file_tr(struct seq_file *m)
@@ -259,8 +261,8 @@ static void clear_lists(struct trace_array *tr, int type)
 		new.pids = NULL;
 	if (type & TRACE_NO_PIDS)
 		new.no_pids = NULL;
-	if (set_lists(tr, &new))
-		pr_warn("no memory to let go of a pid filter\n");
+	/* Taking lists away needs no memory. */
+	WARN_ON_ONCE(set_lists(tr, &new));
 }
 
 /**
@@ -421,7 +423,7 @@ static int pid_release(struct inode *inode, struct file *file, int type)
 	struct pid_file *f = ((struct seq_file *)file->private_data)->private;
 
 	/* Opened to be overwritten, and then nothing was written. */
-	if (f->truncate) {
+	if (f->truncate && !f->refused) {
 		guard(mutex)(&ftrace_lock);
 		clear_lists(f->tr, type);
 	}
@@ -436,7 +438,6 @@ static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 	struct pid_file *f = ((struct seq_file *)file->private_data)->private;
 	struct trace_pid_list **list, *longer;
 	struct trace_array *tr = f->tr;
-	bool truncate = f->truncate;
 	struct pid_lists new;
 	ssize_t written;
 	int ret;
@@ -449,18 +450,21 @@ static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 	list = type == TRACE_PIDS ? &new.pids : &new.no_pids;
 
 	/* What is refused leaves the list as it was, overwritten or not. */
-	f->truncate = false;
-	written = trace_pid_write(truncate ? NULL : *list, &longer, ubuf, cnt);
-	if (written < 0)
+	written = trace_pid_write(f->truncate ? NULL : *list, &longer, ubuf, cnt);
+	if (written < 0) {
+		f->refused = true;
 		return written;
+	}
 
 	*list = longer;
 	ret = set_lists(tr, &new);
 	if (ret) {
+		f->refused = true;
 		if (longer)
 			trace_pid_list_free(longer);
 		return ret;
 	}
+	f->truncate = false;
 
 	*ppos += written;
 	return written;

@@ -36,6 +36,7 @@ struct memo {
 struct plan {
 	const struct ftrace_change	*changes;
 	unsigned int			nr_changes;
+	unsigned int			flags;
 	gfp_t				gfp;
 	struct ftrace_patch		*batch;
 	unsigned int			nr;
@@ -53,7 +54,9 @@ static struct ftrace_class *next_class(struct plan *p, struct ftrace_class *c,
 {
 	if (ftrace_class_has(c, ops) == want)
 		return c;
-	return want ? ftrace_class_add(c, ops) : ftrace_class_del(c, ops, p->gfp);
+	if (!want)
+		return ftrace_class_del(c, ops, p->gfp);
+	return ftrace_class_add(c, ops, p->flags & FTRACE_PLAN_AGREED, p->gfp);
 }
 
 /* The class that a site is to have; an error where it cannot have it. */
@@ -83,9 +86,11 @@ static struct ftrace_class *site_next(struct plan *p, struct ftrace_class *from,
 	return to;
 }
 
-/* Did anybody ask by name for this site, of which nothing can be had? */
+/* Does anybody ask by name for this site, of which nothing can be had? */
 static bool wanted_exactly(struct plan *p, unsigned long ip)
 {
+	if (!(p->flags & FTRACE_PLAN_NAMED))
+		return false;
 	for (unsigned int i = 0; i < p->nr_changes; i++)
 		if (change_wants(&p->changes[i], ip) &&
 		    ftrace_ops_exact(p->changes[i].ops, ip))
@@ -190,54 +195,57 @@ static int plan_all(struct plan *p, struct ftrace_table *only)
 	return ret;
 }
 
-static int cmp_ip(const void *a, const void *b)
+static int cmp_entry(const void *a, const void *b)
 {
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+	const struct ftrace_func_entry *x = *(struct ftrace_func_entry * const *)a;
+	const struct ftrace_func_entry *y = *(struct ftrace_func_entry * const *)b;
 
-	return x < y ? -1 : x > y;
+	return x->ip < y->ip ? -1 : x->ip > y->ip;
 }
 
-static int plan_hashes(struct plan *p, struct ftrace_hash *const *hash)
+static int plan_hashes(struct plan *p, const struct ftrace_scope *scope)
 {
-	struct ftrace_func_entry *entry;
+	struct ftrace_func_entry **entries, *entry;
 	unsigned int nr = 0, room = 0;
 	struct hlist_node *tmp;
-	unsigned long *ips;
 	int i, ret = 0;
 
-	for (int h = 0; h < ARRAY_SIZE(((struct ftrace_scope *)0)->hash); h++)
-		room += hash[h] ? hash[h]->count : 0;
+	for (int h = 0; h < ARRAY_SIZE(scope->hash); h++)
+		room += scope->hash[h] ? scope->hash[h]->count : 0;
 	if (!room)
 		return 0;
 
-	ips = kvmalloc_array(room, sizeof(*ips), p->gfp);
+	entries = kvmalloc_array(room, sizeof(*entries), p->gfp);
 	p->batch = kvmalloc_array(room, sizeof(*p->batch), p->gfp);
-	if (!ips || !p->batch) {
-		kvfree(ips);
+	if (!entries || !p->batch) {
+		kvfree(entries);
 		return -ENOMEM;
 	}
 
-	for (int h = 0; h < ARRAY_SIZE(((struct ftrace_scope *)0)->hash); h++) {
-		if (!hash[h])
+	for (int h = 0; h < ARRAY_SIZE(scope->hash); h++) {
+		if (!scope->hash[h])
 			continue;
-		for_each_ftrace_entry(hash[h], entry, tmp, i)
-			ips[nr++] = entry->ip;
+		for_each_ftrace_entry(scope->hash[h], entry, tmp, i)
+			entries[nr++] = entry;
 	}
 	if (nr > 1)
-		sort(ips, nr, sizeof(*ips), cmp_ip, NULL);
+		sort(entries, nr, sizeof(*entries), cmp_entry, NULL);
 
 	for (unsigned int n = 0; n < nr && !ret; n++) {
+		bool both = n + 1 < nr && entries[n]->ip == entries[n + 1]->ip;
 		struct ftrace_table *t;
 		struct dyn_ftrace *site;
 
-		if (n && ips[n] == ips[n - 1])
+		entry = entries[n];
+		n += both;
+		if (both && entry->exact == entries[n]->exact)
 			continue;
-		site = ftrace_find_site(ips[n], &t);
+		site = ftrace_find_site(entry->ip, &t);
 		/* A filter may outlive the module that it was for. */
 		if (site && t->live)
 			ret = plan_site(p, t, site);
 	}
-	kvfree(ips);
+	kvfree(entries);
 	return ret;
 }
 
@@ -366,34 +374,36 @@ static void plan_drop(struct plan *p)
  * @changes: the ops that change; their filters are the new ones already
  * @nr: how many
  * @scope: the sites to look at: all that may have or get one of the ops
+ * @flags: see enum ftrace_plan_flags
  *
  * Return: 0, all sites call what they should; or an error with nothing changed:
- * -ENOMEM; -EBUSY where ops cannot be on one site; -EINVAL where a site that
- * was asked for by name cannot be traced. A change that only takes ops away
- * returns 0.
+ * -ENOMEM; -EBUSY where ops cannot be on one site, or what the owner of a direct
+ * caller says to it; -EINVAL where a site that is asked for by name cannot be
+ * traced; -ERANGE where a direct caller is too far away; -ENODEV after
+ * ftrace_kill(). A change that only takes ops away returns 0, or -ENODEV.
  * Context: ftrace_lock held, text_mutex not; may sleep.
  */
 int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
-		    const struct ftrace_scope *scope)
+		    const struct ftrace_scope *scope, unsigned int flags)
 {
 	struct plan p = {
 		.changes = changes,
 		.nr_changes = nr,
-		.gfp = GFP_KERNEL | __GFP_NOFAIL,
+		.flags = flags,
+		.gfp = flags & FTRACE_PLAN_REMOVES ? GFP_KERNEL | __GFP_NOFAIL : GFP_KERNEL,
 	};
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
+	if (unlikely(ftrace_disabled))
+		return -ENODEV;
 
-	for (unsigned int i = 0; i < nr; i++)
-		if (changes[i].on)
-			p.gfp = GFP_KERNEL;
 	p.all = nr == 1 && change_is_for_all(changes);
 
 	if (scope->all || scope->table)
 		ret = plan_all(&p, scope->table);
 	else
-		ret = plan_hashes(&p, scope->hash);
+		ret = plan_hashes(&p, scope);
 	if (!ret && p.nr)
 		ret = plan_carry_out(&p);
 

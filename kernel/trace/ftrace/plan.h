@@ -5,6 +5,7 @@
 #ifndef _FTRACE_PLAN_H
 #define _FTRACE_PLAN_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 struct ftrace_hash;
@@ -25,15 +26,29 @@ struct ftrace_change {
  * struct ftrace_scope - the sites that a plan looks at
  * @all: all sites
  * @table: all sites of this table, live or not
- * @hash: else the sites in any of these
+ * @hash: else the sites in either of these, but not those in both alike, which
+ *	a change from the one to the other leaves as they are
  */
 struct ftrace_scope {
 	bool			all;
 	struct ftrace_table	*table;
-	struct ftrace_hash	*hash[4];
+	struct ftrace_hash	*hash[2];
+};
+
+/**
+ * enum ftrace_plan_flags - what kind of change a plan is
+ * @FTRACE_PLAN_NAMED: functions are asked for now: one that was asked for by name
+ *	and cannot be had is an error
+ * @FTRACE_PLAN_AGREED: the ops had these sites before, and agreed to share them
+ * @FTRACE_PLAN_REMOVES: ops lose sites and none gets one; it waits for memory
+ */
+enum ftrace_plan_flags {
+	FTRACE_PLAN_NAMED	= BIT(0),
+	FTRACE_PLAN_AGREED	= BIT(1),
+	FTRACE_PLAN_REMOVES	= BIT(2),
 };
 
 int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
-		    const struct ftrace_scope *scope);
+		    const struct ftrace_scope *scope, unsigned int flags);
 
 #endif

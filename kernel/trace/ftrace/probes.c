@@ -79,7 +79,7 @@ struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
  * @mapper: the map
  * @ip: the function's call site
  *
- * Context: Any. With preemption off, or what keeps @ip from being removed.
+ * Context: Any. Under RCU, or with all removals excluded.
  * Return: where the value is, or NULL if the map has none for @ip.
  */
 void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper,
@@ -585,6 +585,8 @@ int ftrace_probe_show(struct seq_file *m, const struct ftrace_probe_iter *iter)
 {
 	struct ftrace_probe_ops *probe_ops = iter->probe->probe_ops;
 
+	/* Functions may be leaving the map of the probe. */
+	guard(rcu)();
 	if (probe_ops->print)
 		return probe_ops->print(m, iter->entry->ip, probe_ops,
 					iter->probe->data);

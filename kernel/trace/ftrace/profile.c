@@ -223,6 +223,12 @@ static u64 variance(u64 time, u64 squared, unsigned long n)
 	return mean_square + div64_ul(mean_square, n - 1);
 }
 
+/* As tracing_thresh would have it, in ns, for the average. */
+static bool below_threshold(const struct profile_record *rec, unsigned long hits)
+{
+	return tracing_thresh && div64_ul(rec->time, hits) < tracing_thresh;
+}
+
 static void print_times(struct seq_file *m, struct profile_record *rec,
 			unsigned long hits)
 {
@@ -278,6 +284,11 @@ static int print_headers(struct seq_file *m)
 	return 0;
 }
 
+static bool below_threshold(const struct profile_record *rec, unsigned long hits)
+{
+	return false;
+}
+
 static void print_times(struct seq_file *m, struct profile_record *rec,
 			unsigned long hits)
 {
@@ -295,6 +306,8 @@ static int print_record(struct seq_file *m, void *v)
 	hits = READ_ONCE(rec->hits);
 	if (!hits)
 		return -EBUSY;
+	if (below_threshold(rec, hits))
+		return 0;
 
 	kallsyms_lookup(rec->ip, NULL, NULL, NULL, name);
 	seq_printf(m, "  %-30.30s  %10lu", name, hits);

@@ -20,15 +20,12 @@ static struct ftrace_scope sub_scope(struct ftrace_ops *sub)
 	return (struct ftrace_scope){ .hash = { filter } };
 }
 
-static int plan_sub(struct ftrace_ops *ops, struct ftrace_ops *sub)
+static int plan_sub(struct ftrace_ops *ops, struct ftrace_ops *sub, unsigned int flags)
 {
 	struct ftrace_change change = { ops, ftrace_ops_active(ops) };
 	struct ftrace_scope scope = sub_scope(sub);
 
-	/* What nobody wants any more is taken away, and that does not fail. */
-	if (list_empty(&ops->subop_list))
-		change.on = false;
-	return ftrace_plan_run(&change, 1, &scope);
+	return ftrace_plan_run(&change, 1, &scope, flags);
 }
 
 /**
@@ -54,7 +51,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 
 	first = list_empty(&ops->subop_list);
 	list_add(&subops->list, &ops->subop_list);
-	ret = first ? ftrace_startup(ops) : plan_sub(ops, subops);
+	ret = first ? ftrace_startup(ops) : plan_sub(ops, subops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		list_del(&subops->list);
 		return ret;
@@ -70,15 +67,13 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
  * @subops: the ops
  * @command: of no use here
  *
- * Return: 0, or an error as ftrace_shutdown().
+ * Return: 0, or an error as ftrace_shutdown(); @subops may be freed all the same.
  * Context: ftrace_lock held; may sleep.
  */
 int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command)
 {
 	int ret;
 
-	if (unlikely(ftrace_disabled))
-		return -ENODEV;
 	if (WARN_ON_ONCE(!(subops->flags & FTRACE_OPS_FL_ENABLED)))
 		return -EBUSY;
 
@@ -87,7 +82,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 		list_del(&subops->list);
 	} else {
 		list_del(&subops->list);
-		ret = plan_sub(ops, subops);
+		ret = plan_sub(ops, subops, FTRACE_PLAN_REMOVES);
 	}
 	subops->flags &= ~(FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP);
 	subops->managed = NULL;

@@ -174,10 +174,20 @@ fails_with EINVAL "a word much too long for notrace" append "$N" "$long
 is "$(cat "$N")" '#### no functions disabled ####' "nor has notrace changed"
 
 # A bad word after good ones.
+# shellcheck disable=SC2317 # called through ok
+refuses() {
+	! echo "$1" >&9
+}
 fails_with EINVAL "good names before a bad one" append "$F" "vfs_write
 nosuch_function
 "
 like "$(filtered)" '^vfs_read$' "what was there is still there"
+exec 9> "$F"
+echo vfs_read >&9
+ok "a word much too long between good ones is refused" refuses "$long"
+ok "and so is what comes behind it" refuses vfs_write
+exec 9>&-
+is "$(cat "$F")" vfs_read "what came before it applies"
 works "the file works on" write "$F" vfs_write
 is "$(cat "$F")" vfs_write "after errors"
 

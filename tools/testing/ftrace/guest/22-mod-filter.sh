@@ -108,10 +108,38 @@ set_to ':mod:nosuch' set_ftrace_filter
 like "$(filter)" ':mod:nosuch$' "a module nobody knows is remembered"
 works "and taken back" append "$F" "!*:mod:nosuch
 "
-unlike "$(filter)" 'nosuch' "with !"
+is "$(cat "$F")" "#### all functions enabled ####" "with !, and nothing is left of it"
 fails_with EINVAL "which works once" append "$F" "!*:mod:nosuch
 "
 fails_with EINVAL "a function the module has not" append "$F" "nosuch:mod:ftmod_callback
 "
+fails_with EINVAL "a glob of modules that are not there" append "$F" "*:mod:nosuch*
+"
+fails_with EINVAL "any module, where none has the function" append "$F" "nosuch:mod:
+"
+is "$(cat "$F")" "#### all functions enabled ####" "neither is remembered"
+
+# Modules that come and go while the file is open.
+exec 9> "$F"
+echo 'ftmod_a_t*:mod:ftmod_a' >&9
+load ftmod_a
+is "$(cat "$F")" "#### all functions enabled ####" "nothing applies while the file is open"
+exec 9>&-
+is "$(filter)" "ftmod_a_two [ftmod_a]" "a module that came meanwhile is taken at the close"
+set_to ftmod_a_one set_ftrace_filter
+exec 9>> "$F"
+echo vfs_read >&9
+rmmod ftmod_a
+exec 9>&-
+is "$(filter)" vfs_read "the functions of one that went meanwhile are not"
+load ftmod_a
+set_to ftmod_a_one set_ftrace_filter
+exec 9>> "$F"
+echo 'ftmod_a_two' >&9
+rmmod ftmod_a
+exec 9>&-
+is "$(filter)" "" "and if they were all,"
+unlike "$(cat "$F")" 'all functions enabled' "the filter does not come to mean all functions"
+set_to "" set_ftrace_filter
 
 done_testing

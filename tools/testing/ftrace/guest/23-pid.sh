@@ -139,6 +139,9 @@ fails_with EPERM "a pid above all pids" append "$P" "2147483647
 fails_with EINVAL "no number for notrace" append "$N" "x
 "
 is "$(cat "$P")" $one "refused writes change nothing"
+{ echo x; echo "$two"; } > "$P" 2>/dev/null
+is "$(cat "$P")" "$two" "a good one behind a bad one still overwrites"
+set_to $one set_ftrace_pid
 is "$(cat "$N")" "no pid" "nor for notrace"
 
 echo quit >&7

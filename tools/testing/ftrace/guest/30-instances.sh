@@ -100,6 +100,21 @@ fails_with ENOENT "rmdir again" rmdir "$a"
 echo nop > "$b/current_tracer"
 works "rmdir" rmdir "$b"
 
+# Files of an instance that is about to go.
+n=0
+while [ $n -lt 200 ]; do
+	cat "$I/race/set_ftrace_filter" "$I/race/set_ftrace_notrace" >/dev/null 2>&1
+	n=$((n + 1))
+done &
+reader=$!
+n=0
+while kill -0 $reader 2>/dev/null && mkdir "$I/race"; do
+	until rmdir "$I/race" 2>/dev/null; do :; done
+	n=$((n + 1))
+done
+wait $reader
+at_least "$n" 10 "an instance comes and goes while its files are opened"
+
 # many
 for i in 1 2 3 4 5 6; do
 	mkdir "$I/n$i"

@@ -73,9 +73,28 @@ no_instance() {
 	[ ! -d "$TRACING/instances/f" ] || rmdir "$TRACING/instances/f"
 }
 
+printf 'vfs_open\nvfs_read\nvfs_w*\n' > "$F"
+all_three=$(filter | tr '\n' ' ' | sed 's/ $//')
 echo vfs_open > "$F"
 each_fails "append a name to the filter" tracing_state filter_back append "$F" "vfs_read
 "
+# The second of two words either counts in full or not at all.
+n=0 partly=''
+while n=$((n + 1)) && [ $n -lt 400 ]; do
+	filter_back
+	ftio nth $n append "$F" "vfs_read
+vfs_w*
+" > /dev/null 2>&1
+	status=$?
+	case $(filter | tr '\n' ' ') in
+	'vfs_open ' | 'vfs_read vfs_open ' | 'vfs_open vfs_read ' | "$all_three ") ;;
+	*) partly="$partly $n" ;;
+	esac
+	[ $status -le 1 ] || break
+done
+at_least $n 20 "two words, the second a glob: $((n - 1)) allocations fail"
+is "$partly" "" "  and it counts in full or not at all"
+filter_back
 each_fails "append to notrace" tracing_state notrace_back append "$TRACING/set_ftrace_notrace" "vfs_read
 "
 each_fails "set a command" tracing_state commands_back append "$F" "vfs_read:traceoff:3

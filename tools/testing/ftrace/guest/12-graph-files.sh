@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# set_graph_function, set_graph_notrace and max_graph_depth.
+
+. "$(dirname "$0")/tap.sh"
+need "$TRACING/set_graph_function"
+
+G=$TRACING/set_graph_function
+N=$TRACING/set_graph_notrace
+all='#### all functions enabled ####'
+none='#### no functions disabled ####'
+
+functions() {
+	trace_lines | sed -n 's/.*|  *\([a-z_0-9.]*\)() *[{;].*/\1/p' | sort -u | tr '\n' ' ' | sed 's/ $//'
+}
+
+is "$(cat "$G")" "$all" "at first a graph starts anywhere"
+is "$(cat "$N")" "$none" "and leaves nothing out"
+works "a name" write "$G" vfs_read
+is "$(cat "$G")" vfs_read "reads back"
+works "a glob appended" append "$G" "vfs_wri*
+"
+like "$(cat "$G")" '^vfs_write$' "what it matches is there"
+like "$(cat "$G")" '^vfs_read$' "beside what was"
+works "! and the glob" append "$G" "!vfs_wri*
+"
+is "$(cat "$G")" vfs_read "takes it out again"
+
+set_to function_graph current_tracer
+record read_bytes 5
+like " $(functions) " ' vfs_read ' "the function is graphed"
+like "$(trace_lines)" '\|  vfs_read\(\) \{' "with what it calls"
+unlike " $(functions) " ' ksys_read ' "but not who calls it"
+works "something left out" write "$N" rw_verify_area
+record read_bytes 5
+like " $(functions) " ' vfs_read ' "the graph goes on"
+unlike " $(functions) " ' rw_verify_area ' "without it"
+set_to "" set_graph_notrace
+is "$(cat "$N")" "$none" "nothing is left out again"
+set_to 1 max_graph_depth
+record read_bytes 5
+is "$(functions)" vfs_read "a depth of 1 is that of the function"
+set_to 0 max_graph_depth
+set_to nop current_tracer
+
+# refused
+fails_with EINVAL "an unknown name" append "$G" "nosuch_function
+"
+fails_with EINVAL "an unknown name with no newline, which the close tells" append "$G" nosuch_function
+fails_with EINVAL "an unknown name, overwriting" write "$G" nosuch_function
+fails_with EINVAL "a word much too long" append "$N" "$(printf '%02000d' 0)
+"
+fails_with EINVAL "a module that is not there" append "$G" "*:mod:nosuch
+"
+is "$(cat "$G")" vfs_read "refused words change nothing"
+is "$(cat "$N")" "$none" "nor what is left out"
+exec 9> "$G"
+exec 9>&-
+is "$(cat "$G")" "$all" "overwritten with nothing, a graph starts anywhere"
+
+# The profiler
+if [ -e "$TRACING/function_profile_enabled" ]; then
+	stat=$TRACING/trace_stat/function0
+	set_to 'vfs_read vfs_open' set_ftrace_filter
+	works "the profiler" write "$TRACING/function_profile_enabled" 1
+	taskset 1 head -c 1 /proc/version > /dev/null
+	set_to 0 function_profile_enabled
+	like "$(cat "$stat")" '^ *vfs_read  *[1-9]' "counts the function"
+	set_to 1000000000 tracing_thresh
+	unlike "$(cat "$stat")" '^ *vfs_read ' "what is faster than tracing_thresh is left out"
+	set_to 0 tracing_thresh
+	set_to "" set_ftrace_filter
+fi
+
+done_testing

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# boot: ftrace=function trace_options=func_stack_trace ftrace_filter=vfs_read
+#
+# An option of the tracer, which changes its callback before there are workqueues, and before the CPU is known.
+
+KEEP=y
+. "$(dirname "$0")/tap.sh"
+
+is "$(cat "$TRACING/current_tracer")" function "ftrace=function"
+is "$(cat "$TRACING/options/func_stack_trace")" 1 "trace_options=func_stack_trace"
+set_to 0 tracing_on
+like "$(cat "$TRACING/trace")" '<stack trace>' "stacks have been traced since boot"
+like "$(cat "$TRACING/trace")" '^ => vfs_read$' "of the function"
+set_to nop current_tracer
+is "$(grep -c ' ftrace_trampoline' /proc/kallsyms)" 0 "no trampoline is left behind"
+
+done_testing
