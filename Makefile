@@ -9,10 +9,10 @@ B	:= build
 
 # What a build and a guest need; the tests and checkers; the full kernel.
 PACKAGES := linux-source-6.12 xz-utils build-essential bc bison flex cpio quilt \
-	    patch rsync libelf-dev perl ccache qemu-system-x86 busybox-static
+	    patch rsync libelf-dev perl qemu-system-x86 busybox-static
 TEST_PACKAGES := sparse shellcheck libperl-critic-perl \
 		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)
-FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs
+FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib
 
 .PHONY: prepare help packages run shell check check-full bench series lint clean
 .DELETE_ON_ERROR:
@@ -76,7 +76,8 @@ check-full: prepare | $(B)/base-src
 	@tools/vm/build full
 	@tools/vm/build tiny
 	@tools/vm/build nofunc
-	@FTRACE_CONFIGS="tiny nofunc" tools/testing/ftrace/check small full
+	@tools/vm/build i386
+	@FTRACE_CONFIGS="tiny nofunc" tools/testing/ftrace/check small full i386
 
 bench: prepare | $(B)/base-src
 	@tools/tracing/bench/run

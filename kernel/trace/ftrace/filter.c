@@ -72,8 +72,11 @@ static int match_site(struct match *m, struct ftrace_table *t, struct dyn_ftrace
 	unsigned long ip = site_ip(t, site);
 	int ret;
 
-	if (m->within ? !ftrace_lookup_ip(m->within, ip) :
-			!m->exact && site->state & SITE_FAILED)
+	if (m->within && !ftrace_lookup_ip(m->within, ip)) {
+		m->found++;
+		return 0;
+	}
+	if (!m->within && !m->exact && site->state & SITE_FAILED)
 		return 0;
 	ret = m->exact ? ftrace_hash_add_exact(m->hash, ip) : ftrace_hash_add(m->hash, ip);
 	m->found += !ret;
@@ -265,7 +268,8 @@ int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod)
  * @glob: as for ftrace_hash_match()
  * @mod: likewise
  *
- * Return: how many were taken out; or -ENOMEM, with nothing changed.
+ * Return: how many match, whether they were in it or not; or -ENOMEM, with
+ * nothing changed.
  * Context: may sleep; takes ftrace_lock.
  */
 int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod)

@@ -141,6 +141,11 @@ works "numbers in notrace" write "$N" "$index"
 is "$(filter | grep -c .) $(cat "$N")" "1 vfs_read" "read back as names"
 set_to "" set_ftrace_notrace
 
+set_to 'vfs_read vfs_open' set_ftrace_filter
+works "removing what is not in the filter" append "$F" "!vfs_write
+"
+is "$(filter | sort | tr '\n' ' ')" "vfs_open vfs_read " "is no error and changes nothing"
+
 # Every kind of bad input. Appending, so that the filter must be what it was.
 set_to 'vfs_read vfs_open' set_ftrace_filter
 before=$(cat "$F")

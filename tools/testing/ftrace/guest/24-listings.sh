@@ -56,7 +56,7 @@ rmdir "$TRACING/instances/a"
 like "$(cat "$E")" '^vfs_read \(1\)' "and 1 again"
 set_to nop current_tracer
 is "$(cat "$E")" "" "empty again"
-like "$(ftio bytes "$addr" 5)" '^0f 1f 44 00 00$' "the site is the nop again"
+like "$(ftio bytes "$addr" 5)" "^$NOP\$" "the site is the nop again"
 
 # touched_functions
 touched=$(cut -d' ' -f1 "$TRACING/touched_functions")

@@ -18,7 +18,7 @@ works "0" write $S 0
 is "$(cat $S)" 0 "reads back"
 record read_bytes 5
 is "$(traced)" "" "nothing is traced"
-is "$(ftio bytes "$addr" 5)" "0f 1f 44 00 00" "the site is a nop"
+is "$(ftio bytes "$addr" 5)" "$NOP" "the site is a nop"
 is "$(cat "$TRACING/current_tracer")" function "the tracer is still chosen"
 set_to vfs_write set_ftrace_filter
 record read_bytes 5

@@ -58,7 +58,7 @@ like "$(cat "$TRACING/enabled_functions")" '^ftmod_a_one \[ftmod_a\] \(1\)' "its
 addr=$(sed -n 's/ ftmod_a_one .*//p' "$TRACING/available_filter_functions_addrs")
 like "$(ftio bytes "$addr" 5)" '^e8 ' "the site is a call"
 set_to nop current_tracer
-is "$(ftio bytes "$addr" 5)" "0f 1f 44 00 00" "and a nop after it"
+is "$(ftio bytes "$addr" 5)" "$NOP" "and a nop after it"
 rmmod ftmod_a
 
 # Loading and unloading while somebody else switches tracing on and off.

@@ -11,6 +11,11 @@ GUEST=$(dirname "$0")
 PATH=$GUEST/src:$GUEST/bin:$PATH
 MODULES=${MODULES:-/lib/modules}
 TMP=/tmp/ft.$$
+# shellcheck disable=SC2034 # the scripts' own
+case $(uname -m) in
+x86_64) NOP='0f 1f 44 00 00' ;;
+*) NOP='3e 8d 74 26 00' ;;
+esac
 
 tap_count=0
 tap_failed=0

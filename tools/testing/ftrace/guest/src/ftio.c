@@ -7,10 +7,12 @@
  * refused. Exit status 2 is wrong usage; whatever fails around the operation, rather than in it, is status 3.
  */
 #define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <link.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -141,12 +143,12 @@ static int with_failure(const char *n, int argc, char **argv)
 struct kcore {
 	int fd;
 	int count;
-	Elf64_Phdr ph[64];
+	ElfW(Phdr) ph[64];
 };
 
 static void kcore_open(struct kcore *k)
 {
-	Elf64_Ehdr eh;
+	ElfW(Ehdr) eh;
 
 	k->fd = open("/proc/kcore", O_RDONLY);
 	if (k->fd < 0)
@@ -163,7 +165,7 @@ static void kcore_open(struct kcore *k)
 static bool kcore_read(const struct kcore *k, unsigned long addr, void *buf, size_t len)
 {
 	for (int i = 0; i < k->count; i++) {
-		const Elf64_Phdr *p = &k->ph[i];
+		const ElfW(Phdr) *p = &k->ph[i];
 
 		if (p->p_type != PT_LOAD || addr < p->p_vaddr || addr - p->p_vaddr + len > p->p_filesz)
 			continue;
@@ -177,7 +179,11 @@ static bool kcore_read(const struct kcore *k, unsigned long addr, void *buf, siz
 
 static int check_nops(void)
 {
+#ifdef __x86_64__
 	static const unsigned char nop[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+#else
+	static const unsigned char nop[5] = { 0x3e, 0x8d, 0x74, 0x26, 0x00 };
+#endif
 	static unsigned char window[WINDOW];
 	unsigned long base = 0;
 	size_t size = 0;
