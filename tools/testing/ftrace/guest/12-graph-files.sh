@@ -40,7 +40,8 @@ set_to "" set_graph_notrace
 is "$(cat "$N")" "$none" "nothing is left out again"
 set_to 1 max_graph_depth
 record read_bytes 5
-is "$(functions)" vfs_read "a depth of 1 is that of the function"
+like "$(trace_lines)" '\|  vfs_read\(\);' "a depth of 1 is that of the function"
+unlike "$(trace_lines)" '\|  vfs_read\(\) \{' "and no more"
 set_to 0 max_graph_depth
 set_to nop current_tracer
 

@@ -16,7 +16,7 @@ echo N > $slab/ignore-gfp-wait
 
 # Beside the failure itself, which the core may have to report, the tracepoints of the base warn of theirs.
 complaints() {
-	kernel_log | bad_news | grep -vE 'Call Trace|WARNING: .* at kernel/tracepoint.c:'
+	kernel_log | bad_news | grep -vE 'Call Trace|WARNING: .* at [^ ]*kernel/tracepoint.c:'
 }
 
 # each_fails NAME STATE RESTORE VERB...: STATE prints what must not change, RESTORE undoes a success.
