@@ -22,7 +22,7 @@ like "$trace" '<stack trace>$' "there are stack traces"
 stack=$(echo "$trace" | sed -n '/<stack trace>/,$p' | sed -n '2,20p')
 is "$(echo "$stack" | sed '/FTRACE TRAMPOLINE/d' | sed -n '1s/^ => //p')" vfs_read "a stack begins with the traced function"
 is "$(echo "$stack" | sed '/FTRACE TRAMPOLINE/d' | sed -n '2s/^ => //p')" ksys_read "then its caller"
-like "$stack" '^ => do_syscall_64$' "and goes on to the system call"
+like "$stack" "^ => $SYSCALL\$" "and goes on to the system call"
 
 works "func_stack_trace off through trace_options" write "$TRACING/trace_options" nofunc_stack_trace
 record read_bytes 5

@@ -66,7 +66,7 @@ sync
 trace=$(trace_lines)
 is "$(echo "$trace" | grep -c '<stack trace>')" 1 "one stack for a count of 1"
 like "$trace" "^ => $func\$" "  it holds the function"
-like "$trace" '^ => do_syscall_64$' "  and the system call"
+like "$trace" "^ => $SYSCALL\$" "  and the system call"
 removes "!$func:stacktrace:0"
 set_to "" trace
 sets "$func:stacktrace" "$func:stacktrace:unlimited"

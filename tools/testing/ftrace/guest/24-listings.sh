@@ -27,7 +27,7 @@ is "$(grep -Ec '^(ftrace_int3_handler|poke_int3_handler|exc_int3|exc_nmi|ftrace_
 
 # available_filter_functions_addrs
 is "$(wc -l < "$TMP.addrs")" "$lines" "available_filter_functions_addrs has as many lines"
-is "$(grep -Evc '^[0-9a-f]{16} [^ ]+( \[[a-z0-9_]+\])?$' "$TMP.addrs")" 0 "each is: address name"
+is "$(grep -Evc "^[0-9a-f]{$DIGITS} [^ ]+( \\[[a-z0-9_]+\\])?\$" "$TMP.addrs")" 0 "each is: address name"
 is "$(cut -d' ' -f2- "$TMP.addrs" | cmp - "$TMP.avail" 2>&1)" "" "the names are the same, in the same order"
 is "$(grep -v '\[' "$TMP.addrs" | cut -d' ' -f1 | sort -c 2>&1)" "" "vmlinux's are in the order of addresses"
 is "$(cut -d' ' -f1 "$TMP.addrs" | sort | uniq -d)" "" "no address is there twice"

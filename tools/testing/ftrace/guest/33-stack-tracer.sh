@@ -24,7 +24,7 @@ trace=$(cat "$TRACING/stack_trace")
 like "$trace" '^ +Depth +Size +Location +\([0-9]+ entries\)$' "stack_trace has its header"
 like "$trace" '^ *[0-9]+\) +[0-9]+ +[0-9]+ +[a-zA-Z_0-9.]+\+0x[0-9a-f]+/0x[0-9a-f]+' "and lines: depth size function"
 like "$trace" '^ *0\) .* vfs_[a-z_]+\+' "the first is one of the filter"
-like "$trace" ' do_syscall_64\+' "and it goes to the system call"
+like "$trace" " $SYSCALL\\+" "and it goes to the system call"
 is "$(cat "$TRACING/enabled_functions")" "" "off leaves nothing enabled"
 fails_with EINVAL "an unknown function" append "$F" "nosuch
 "

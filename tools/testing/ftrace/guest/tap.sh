@@ -11,10 +11,11 @@ GUEST=$(dirname "$0")
 PATH=$GUEST/src:$GUEST/bin:$PATH
 MODULES=${MODULES:-/lib/modules}
 TMP=/tmp/ft.$$
+# The 5-byte nop, the bottom of a system call's stack, and how many digits an address has.
 # shellcheck disable=SC2034 # the scripts' own
 case $(uname -m) in
-x86_64) NOP='0f 1f 44 00 00' ;;
-*) NOP='3e 8d 74 26 00' ;;
+x86_64) NOP='0f 1f 44 00 00' SYSCALL=do_syscall_64 DIGITS=16 ;;
+*) NOP='3e 8d 74 26 00' SYSCALL='do_(int80_syscall|fast_syscall)_32' DIGITS=8 ;;
 esac
 
 tap_count=0

@@ -102,7 +102,10 @@ static void notrace change_first_argument(unsigned long ip, unsigned long parent
 					  struct ftrace_regs *fregs)
 {
 	count_hit(ip, parent_ip, op, fregs);
-	ftrace_get_regs(fregs)->di = 7;
+	if (IS_ENABLED(CONFIG_X86_64))
+		ftrace_get_regs(fregs)->di = 7;
+	else
+		ftrace_get_regs(fregs)->ax = 7;
 }
 
 /* Calls the function that it traces: only recursion protection keeps this from running off the stack. */
@@ -174,6 +177,12 @@ static bool in_function(unsigned long addr, const char *name)
 	snprintf(sym, sizeof(sym), "%ps", (void *)addr);
 	/* "name [module]" */
 	return str_has_prefix(sym, name) && strchr(" ", sym[strlen(name)]);
+}
+
+static bool in_syscall_entry(unsigned long addr)
+{
+	return in_function(addr, "do_syscall_64") || in_function(addr, "do_int80_syscall_32") ||
+	       in_function(addr, "do_fast_syscall_32");
 }
 
 static struct test_ops tests[40];
@@ -339,7 +348,7 @@ static void check_stack(const char *what)
 			one = i;
 		if (outer < 0 && in_function(stack[i], "ftmod_cb_outer"))
 			outer = i;
-		if (entry < 0 && in_function(stack[i], "do_syscall_64"))
+		if (entry < 0 && in_syscall_entry(stack[i]))
 			entry = i;
 	}
 	check(one >= 0, "%s: the stack holds the traced function", what);
