@@ -235,7 +235,7 @@ typedef int (*ftrace_ops_func_t)(struct ftrace_ops *op, enum ftrace_ops_cmd cmd)
 struct ftrace_ops_hash {
 	struct ftrace_hash __rcu	*notrace_hash;
 	struct ftrace_hash __rcu	*filter_hash;
-	struct mutex			regex_lock;
+	struct mutex			regex_lock;	/* filters */
 };
 
 /**

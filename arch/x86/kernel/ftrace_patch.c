@@ -424,5 +424,5 @@ noinstr int ftrace_int3_handler(struct pt_regs *regs)
 	}
 	/* Pairs with the waiting for it in arch_ftrace_patch(). */
 	raw_atomic_dec_return_release(&transit.refs);
-	return patch != NULL;
+	return !!patch;
 }

@@ -578,9 +578,11 @@ static void bad_site_is_left_alone(struct kunit *test)
 /* By name, a function is where kallsyms says; its site may be behind an ENDBR. */
 static void names_are_looked_up(struct kunit *test)
 {
-	const char *names[] = { "ftrace_kunit_func1", "ftrace_kunit_func3" };
+	const char *names[2];
 	unsigned long addrs[2];
 
+	names[0] = "ftrace_kunit_func1";
+	names[1] = "ftrace_kunit_func3";
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), 0);
 	KUNIT_EXPECT_EQ(test, addrs[0], kallsyms_lookup_name(names[0]));
 	KUNIT_EXPECT_EQ(test, addrs[1], kallsyms_lookup_name(names[1]));

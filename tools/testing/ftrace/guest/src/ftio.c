@@ -8,11 +8,10 @@
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <link.h>
+#include <linux/elf.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,6 +23,15 @@
 #include <unistd.h>
 
 #define NOBODY	65534
+
+/* What the kernel calls them, whichever class it is of. */
+#ifdef __x86_64__
+#define elfhdr		elf64_hdr
+#define elf_phdr	elf64_phdr
+#else
+#define elfhdr		elf32_hdr
+#define elf_phdr	elf32_phdr
+#endif
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -143,12 +151,12 @@ static int with_failure(const char *n, int argc, char **argv)
 struct kcore {
 	int fd;
 	int count;
-	ElfW(Phdr) ph[64];
+	struct elf_phdr ph[64];
 };
 
 static void kcore_open(struct kcore *k)
 {
-	ElfW(Ehdr) eh;
+	struct elfhdr eh;
 
 	k->fd = open("/proc/kcore", O_RDONLY);
 	if (k->fd < 0)
@@ -165,7 +173,7 @@ static void kcore_open(struct kcore *k)
 static bool kcore_read(const struct kcore *k, unsigned long addr, void *buf, size_t len)
 {
 	for (int i = 0; i < k->count; i++) {
-		const ElfW(Phdr) *p = &k->ph[i];
+		const struct elf_phdr *p = &k->ph[i];
 
 		if (p->p_type != PT_LOAD || addr < p->p_vaddr || addr - p->p_vaddr + len > p->p_filesz)
 			continue;
