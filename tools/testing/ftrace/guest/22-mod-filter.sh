@@ -133,6 +133,7 @@ rmmod ftmod_a
 exec 9>&-
 is "$(filter)" vfs_read "the functions of one that went meanwhile are not"
 load ftmod_a
+is "$(filter)" vfs_read "nor are they when it comes again, most likely to the same place"
 set_to ftmod_a_one set_ftrace_filter
 exec 9>> "$F"
 echo 'ftmod_a_two' >&9
