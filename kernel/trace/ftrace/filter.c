@@ -323,7 +323,8 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	if (enable && ftrace_hash_empty(new) && ops->flags & FTRACE_OPS_FL_ENABLED &&
 	    ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
 		return -EINVAL;
-	if (enable && ops->flags & FTRACE_OPS_FL_ENABLED && ftrace_clashes_unseen(ops, new))
+	if (enable && ops->flags & FTRACE_OPS_FL_ENABLED &&
+	    ftrace_clashes_unseen(ops, old, new))
 		return -EBUSY;
 
 	if (!ftrace_hash_empty(new)) {

@@ -17,7 +17,6 @@
 #include "graph_files.h"
 #include "listing.h"
 #include "probes.h"
-#include "table.h"
 
 #define WORD_MAX	512
 
@@ -29,7 +28,7 @@
  * @listing: for reading
  * @set: what has been written
  * @waits: what has been written that waits for modules; of a file with @tr
- * @gen: tables as they were when @set was begun
+ * @none: the filter was for functions that have gone, and for no others
  * @wait: the line at hand is this filter that waits for a module
  * @probe: or, if @wait is NULL, this command; both while the lock is held
  * @parser: for writing
@@ -45,7 +44,6 @@ struct filter_file {
 	struct ftrace_listing	listing;
 	struct ftrace_hash	*set;
 	struct list_head	waits;
-	u64			gen;
 	struct ftrace_mod_load	*wait;
 	struct ftrace_probe_iter probe;
 	struct trace_parser	parser;
@@ -53,6 +51,7 @@ struct filter_file {
 	bool			accepted;
 	bool			dirty;
 	bool			refused;
+	bool			none;
 };
 
 static struct filter_file *file_of(struct file *file)
@@ -295,18 +294,33 @@ static void file_free(struct filter_file *f)
 	kfree(f);
 }
 
+static int copy_filter(struct filter_file *f)
+{
+	int ret = 0;
+
+	guard(mutex)(&ftrace_lock);
+	f->set = ftrace_hash_dup(rcu_dereference_protected(*f->hash, true));
+	if (!f->set)
+		return -ENOMEM;
+	if (f->tr)
+		ret = ftrace_mod_wait_copy(&f->waits, file_waits(f));
+	f->none = !f->set->count && f->set->flags & FTRACE_HASH_FL_MOD &&
+		  list_empty(&f->waits);
+	return ret;
+}
+
 /* What is written to a file begins with what it holds, unless that is overwritten. */
 static int file_begin(struct filter_file *f)
 {
-	guard(mutex)(&ftrace_lock);
-	f->gen = ftrace_tables_gen;
-	f->set = ftrace_hash_dup(f->truncate ? NULL :
-				 rcu_dereference_protected(*f->hash, true));
-	if (!f->set)
-		return -ENOMEM;
-	if (f->truncate || !f->tr)
-		return 0;
-	return ftrace_mod_wait_copy(&f->waits, file_waits(f));
+	if (f->truncate) {
+		f->set = ftrace_hash_alloc();
+		return f->set ? 0 : -ENOMEM;
+	}
+	if (!f->ops)
+		return copy_filter(f);
+	/* No filter is on its way from those that wait to the functions. */
+	guard(mutex)(&f->ops->func_hash->regex_lock);
+	return copy_filter(f);
 }
 
 /**
@@ -393,8 +407,6 @@ static void drop_gone(struct filter_file *f)
 	struct ftrace_table *t;
 	int i;
 
-	if (f->gen == ftrace_tables_gen)
-		return;
 	for_each_ftrace_entry(f->set, entry, tmp, i) {
 		if (ftrace_find_site(entry->ip, &t))
 			continue;
@@ -414,7 +426,7 @@ static int replace_filter(struct filter_file *f)
 	guard(mutex)(&ftrace_lock);
 
 	f->set->flags &= ~FTRACE_HASH_FL_MOD;
-	if (!list_empty(&f->waits))
+	if (!list_empty(&f->waits) || (f->none && !f->set->count))
 		f->set->flags |= FTRACE_HASH_FL_MOD;
 	drop_gone(f);
 	ret = ftrace_ops_update_hash(f->ops, f->hash, f->set, is_filter(f));

@@ -38,7 +38,8 @@ ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops);
 int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
 int ftrace_startup(struct ftrace_ops *ops);
 int ftrace_shutdown(struct ftrace_ops *ops);
-bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *filter);
+bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
+			   struct ftrace_hash *filter);
 int ftrace_set_enabled(bool on);
 void ftrace_wait_callbacks(void);
 

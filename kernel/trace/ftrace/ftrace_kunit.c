@@ -460,6 +460,9 @@ static void direct_callers_are_asked(struct kunit *test)
 	scoped_guard(mutex, &ftrace_lock)
 		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(false), 0);
 	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, 0));
+	KUNIT_EXPECT_EQ(test, filter(&redirect, ftrace_kunit_func3, false), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&redirect, (unsigned long)ftrace_kunit_func3,
+						   1, 0), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), -EBUSY);
 	KUNIT_EXPECT_EQ(test, filter(&rival, ftrace_kunit_func2, true), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), 0);

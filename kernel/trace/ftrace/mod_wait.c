@@ -149,7 +149,6 @@ static int apply(struct trace_array *tr, struct ftrace_mod_load *wait, bool enab
 	int ret;
 
 	orig = enable ? &filter->filter_hash : &filter->notrace_hash;
-	guard(mutex)(&filter->regex_lock);
 	hash = ftrace_hash_dup(rcu_dereference_protected(*orig, true));
 	if (!hash)
 		return -ENOMEM;
@@ -168,6 +167,8 @@ static void apply_all(struct trace_array *tr, const char *module, bool enable)
 {
 	struct ftrace_mod_load *wait;
 
+	/* Whoever copies the filter sees it as one that waits, or as functions. */
+	guard(mutex)(&tr->ops->func_hash->regex_lock);
 	while ((wait = wait_take(tr, module, enable))) {
 		int ret = apply(tr, wait, enable);
 
@@ -235,7 +236,10 @@ static void forget_in(struct ftrace_hash *hash, unsigned long start, unsigned lo
 	 */
 	flags = hash->flags;
 	hash->flags |= FTRACE_HASH_FL_MOD;
-	/* The flag before the count, which ftrace_hash_empty() reads first. */
+	/*
+	 * The flag before the count. ftrace_hash_empty() of trace.h has no
+	 * barrier to pair with, and reads the count first.
+	 */
 	smp_wmb();
 	for_each_ftrace_entry(hash, entry, tmp, i) {
 		if (entry->ip < start || entry->ip >= end)

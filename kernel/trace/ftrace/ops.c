@@ -194,14 +194,16 @@ void ftrace_wait_callbacks(void)
  * ftrace_clashes_unseen - can an ops not be on functions with others, of which
  *	the sites tell nothing because tracing is switched off?
  * @ops: the ops
- * @filter: the functions
+ * @old: the functions that it has already, or NULL
+ * @filter: the functions that it is to have
  *
  * Then none of those that may have to agree can be asked, so they are not shared.
  *
  * Return: true if so.
  * Context: ftrace_lock held.
  */
-bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *filter)
+bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
+			   struct ftrace_hash *filter)
 {
 	const unsigned long picky = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT;
 	struct ftrace_func_entry *entry;
@@ -211,11 +213,14 @@ bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *filter)
 
 	if (!functions_off || !(ops->flags & picky) || ftrace_hash_empty(filter))
 		return false;
-	for_each_ftrace_entry(filter, entry, tmp, i)
+	for_each_ftrace_entry(filter, entry, tmp, i) {
+		if (ftrace_lookup_ip(old, entry->ip))
+			continue;
 		for_each_ftrace_ops(op)
 			if (op != ops && op->flags & picky &&
 			    ftrace_ops_wants(op, entry->ip))
 				return true;
+	}
 	return false;
 }
 
@@ -248,7 +253,7 @@ int ftrace_startup(struct ftrace_ops *ops)
 	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
 	if (ops->flags & FTRACE_OPS_FL_IPMODIFY && ftrace_hash_empty(filter))
 		return -EINVAL;
-	if (ftrace_clashes_unseen(ops, filter))
+	if (ftrace_clashes_unseen(ops, NULL, filter))
 		return -EBUSY;
 
 	if (ops->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED &&

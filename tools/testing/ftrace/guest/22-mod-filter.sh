@@ -141,6 +141,9 @@ rmmod ftmod_a
 exec 9>&-
 is "$(filter)" "" "and if they were all,"
 unlike "$(cat "$F")" 'all functions enabled' "the filter does not come to mean all functions"
+works "taking out what is not in it" append "$F" "!vfs_read
+"
+unlike "$(cat "$F")" 'all functions enabled' "does not make it so"
 set_to "" set_ftrace_filter
 
 done_testing
