@@ -212,8 +212,8 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
 
 /*
  * Only for as long as interrupts are off: nothing else runs on this CPU but
- * NMIs and their like, and these find that no user memory is to be had. So the page tables are
- * exchanged below all that keeps account of mms.
+ * NMIs and their like, and these find that no user memory is to be had. So the
+ * page tables are exchanged below all that keeps account of mms.
  *
  * Loading CR3 with PCID 0, which no mm has, and bit 63 clear drops what the TLB
  * holds of it; bit 63 keeps what it holds of the PCID that returns (Intel SDM

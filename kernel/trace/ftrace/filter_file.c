@@ -28,7 +28,6 @@
  * @listing: for reading
  * @set: what has been written
  * @waits: what has been written that waits for modules; of a file with @tr
- * @none: the filter was for functions that have gone, and for no others
  * @wait: the line at hand is this filter that waits for a module
  * @probe: or, if @wait is NULL, this command; both while the lock is held
  * @parser: for writing
@@ -51,7 +50,6 @@ struct filter_file {
 	bool			accepted;
 	bool			dirty;
 	bool			refused;
-	bool			none;
 };
 
 static struct filter_file *file_of(struct file *file)
@@ -304,8 +302,9 @@ static int copy_filter(struct filter_file *f)
 		return -ENOMEM;
 	if (f->tr)
 		ret = ftrace_mod_wait_copy(&f->waits, file_waits(f));
-	f->none = !f->set->count && f->set->flags & FTRACE_HASH_FL_MOD &&
-		  list_empty(&f->waits);
+	/* Else it says that all functions of the filter have gone. */
+	if (!list_empty(&f->waits))
+		f->set->flags &= ~FTRACE_HASH_FL_MOD;
 	return ret;
 }
 
@@ -425,8 +424,9 @@ static int replace_filter(struct filter_file *f)
 	guard(mutex)(&f->ops->func_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
-	f->set->flags &= ~FTRACE_HASH_FL_MOD;
-	if (!list_empty(&f->waits) || (f->none && !f->set->count))
+	if (f->set->count)
+		f->set->flags &= ~FTRACE_HASH_FL_MOD;
+	if (!list_empty(&f->waits))
 		f->set->flags |= FTRACE_HASH_FL_MOD;
 	drop_gone(f);
 	ret = ftrace_ops_update_hash(f->ops, f->hash, f->set, is_filter(f));
