@@ -24,8 +24,8 @@ help:
 	@echo 'make            fetch the base kernel and put the series into it, in build/src'
 	@echo 'make run        build, boot, run the example of README.md and check its trace'
 	@echo 'make shell      the same kernel with an interactive shell'
-	@echo 'make check      all tests of the series, lint among them'
-	@echo 'make check-full the same, and on the full configuration too'
+	@echo 'make check      the tests of the series on the small kernel, lint among them'
+	@echo 'make check-full the same on the full kernel and a 32-bit one, and other people'\''s tests'
 	@echo 'make bench      measure against the unmodified base'
 	@echo 'make series     the whole as one patch series, in build/series'
 	@echo 'make lint       only the checkers'
@@ -67,17 +67,16 @@ check: prepare | $(B)/base-src
 	@tools/vm/install-packages $(B)/packages.log $(TEST_PACKAGES)
 	@tools/vm/build small
 	@tools/vm/build -b small
-	@tools/testing/ftrace/check small
+	@tools/testing/ftrace/check -o base-small small
 
 check-full: prepare | $(B)/base-src
 	@tools/vm/install-packages $(B)/packages.log $(TEST_PACKAGES) $(FULL_PACKAGES)
-	@tools/vm/build small
-	@tools/vm/build -b small
 	@tools/vm/build full
 	@tools/vm/build tiny
+	@tools/vm/build -b tiny
 	@tools/vm/build nofunc
 	@tools/vm/build i386
-	@FTRACE_CONFIGS="tiny nofunc" tools/testing/ftrace/check small full i386
+	@FTRACE_CONFIGS="tiny nofunc" tools/testing/ftrace/check -o base-tiny full i386
 
 bench: prepare | $(B)/base-src
 	@tools/tracing/bench/run
