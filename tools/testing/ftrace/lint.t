@@ -157,8 +157,11 @@ while read -r object; do
 done < <(objects)
 quiet "compile: include/linux/ftrace.h" awk \
 	'/(include\/linux|asm)\/ftrace\.h:[0-9]+.*(warning|error)/' build/lint.log
-quiet "build: no warning in the last build of the whole" awk '/[Ww]arning:|WARNING:/' \
-	build/small.log
+for config in small full tiny nofunc i386; do
+	[ ! -f "build/$config.log" ] ||
+		quiet "build: no warning in the last build of $config" \
+			awk '/[Ww]arning:|WARNING:/' "build/$config.log"
+done
 
 while read -r file; do
 	quiet "perl -c: $file" perl_compiles "$file"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The perf event ftrace:function: a counter for each task that asks, with a filter of its own.
+# perf: the event ftrace:function, a counter for each task that asks, with a filter of its own; and what is said of
+# text that changes and of trampolines that come and go to who decodes a trace of the processor's by them.
 
 . "$(dirname "$0")/tap.sh"
 need "$TRACING/events/ftrace/function/id" /proc/sys/kernel/perf_event_paranoid
@@ -21,5 +22,19 @@ is "$(ftio perf "$id" 'ip == vfs_read')" 10 "beside the function tracer"
 at_least "$(trace_lines | grep -c 'ftio-.*: vfs_read')" 10 "which sees them too"
 set_to nop current_tracer
 is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
+
+addr=$(sed -n 's/ vfs_read$//p' "$TRACING/available_filter_functions_addrs")
+on=$(ftio pokes "$TRACING/current_tracer" function)
+like "$on" "^poke $addr $NOP > e8 .. .. .. ..\$" "a text poke event for a site that is switched on"
+is "$(echo "$on" | sed -n "s/^poke $addr .* > //p")" "$(ftio bytes "0x$addr" 5)" "its bytes are those that stand there"
+tramp=$(echo "$on" | sed -n 's/^symbol \([0-9a-f]*\) [0-9]* ftrace_trampoline$/\1/p')
+like "$on" "^poke ${tramp:-none} [0-9]* bytes\$" "the trampoline has a symbol and its text an event"
+like "$(cat /proc/kallsyms)" "^${tramp:-none} t ftrace_trampoline" "the symbol is that of kallsyms"
+off=$(ftio pokes "$TRACING/current_tracer" nop)
+like "$off" "^poke $addr e8 .. .. .. .. > $NOP\$" "another when it is switched off"
+set_to "" set_ftrace_filter
+on=$(ftio pokes "$TRACING/current_tracer" function)
+is "$(echo "$on" | grep -c " $NOP > e8 ")" "$(wc -l < "$TRACING/available_filter_functions")" "an event for every site of all"
+set_to nop current_tracer
 
 done_testing

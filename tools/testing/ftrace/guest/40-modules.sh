@@ -7,6 +7,7 @@
 need_module ftmod_a ftmod_fail ftmod_callback
 
 echo 'nest 3' > "$TMP.call"
+echo 'edge 3' > "$TMP.edge"
 call=/sys/module/ftmod_a/parameters/call
 count() {
 	sed 's/ .*//' "$TRACING/dyn_ftrace_total_info"
@@ -31,6 +32,14 @@ like " $(traced) " ' ftmod_a_init ftmod_a_setup ' "its init functions are traced
 set_to 1 tracing_on
 record cp "$TMP.call" $call
 is "$(trace_lines | grep -c 'ftmod_a_one <-ftmod_a_nest$')" 3 "calls are"
+addr=$(sed -n 's/ ftmod_a_edge .*//p' "$TRACING/available_filter_functions_addrs")
+like "$addr" 'ffd$' "one site lies in two pages"
+record cp "$TMP.edge" $call
+is "$(trace_lines | grep -c 'ftmod_a_edge <-')" 3 "its calls are traced"
+like "$(ftio bytes "$addr" 5)" '^e8 ' "it is a call"
+set_to nop current_tracer
+is "$(ftio bytes "$addr" 5)" "$NOP" "and a nop afterwards"
+set_to function current_tracer
 set_to 1 tracing_on
 ok "unload while tracing" rmmod ftmod_a
 set_to 0 tracing_on

@@ -3,11 +3,13 @@
  * A module with functions to trace.
  *
  * Nothing calls them but a write of "NAME COUNT" to the parameter "call", so a test knows how often each of them has
- * run. One function is __init: its site must be there while the module loads and be gone afterwards.
+ * run. One function is __init: its site must be there while the module loads and be gone afterwards. The site of another
+ * lies in two pages, which the compiler's alignment allows to cold functions alone.
  */
 #include <linux/compiler.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/linkage.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/string.h>
@@ -31,6 +33,18 @@ static noinline __noclone long ftmod_a_nest(long x)
 	return ftmod_a_one(x) + ftmod_a_two(x, x) + 1;
 }
 
+/* Three bytes of the call in one page, two in the next. */
+asmlinkage void ftmod_a_edge(void);
+asm(".pushsection .text.ftmod_a_edge, \"ax\", @progbits\n"
+    ".balign 4096\n"
+    ".skip 4096 - 3, 0xcc\n"
+    ".type ftmod_a_edge, @function\n"
+    "ftmod_a_edge:\n"
+    "call __fentry__\n"
+    ASM_RET
+    ".size ftmod_a_edge, . - ftmod_a_edge\n"
+    ".popsection\n");
+
 static int call_set(const char *val, const struct kernel_param *kp)
 {
 	unsigned int count, i;
@@ -45,6 +59,8 @@ static int call_set(const char *val, const struct kernel_param *kp)
 			ftmod_a_two(i, i);
 		else if (!strcmp(name, "nest"))
 			ftmod_a_nest(i);
+		else if (!strcmp(name, "edge"))
+			ftmod_a_edge();
 		else
 			return -EINVAL;
 	}

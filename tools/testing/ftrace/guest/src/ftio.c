@@ -18,11 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define NOBODY	65534
+#define RING_PAGES	1024
 
 /* What the kernel calls them, whichever class it is of. */
 #ifdef __x86_64__
@@ -46,7 +48,8 @@ static const char usage[] =
 	"  nth N VERB ...     do VERB; its Nth failable allocation fails; status 4 if it made fewer\n"
 	"  nops               read \"ADDRESS NAME\" lines, list those not the 5-byte nop in /proc/kcore; or \"all nops\"\n"
 	"  bytes ADDRESS N    print N bytes of kernel memory\n"
-	"  perf ID FILTER     count what trace event ID sees of 10 one-byte reads\n";
+	"  perf ID FILTER     count what trace event ID sees of 10 one-byte reads\n"
+	"  pokes FILE TEXT    write TEXT to FILE and print what perf is told of text and symbols that change\n";
 
 static void die(const char *what)
 {
@@ -287,6 +290,84 @@ static int count_perf(unsigned long id, const char *filter)
 	return 0;
 }
 
+struct poke_record {
+	struct perf_event_header header;
+	__u64 addr;
+	__u16 old_len;
+	__u16 new_len;
+	__u8 bytes[];
+};
+
+struct symbol_record {
+	struct perf_event_header header;
+	__u64 addr;
+	__u32 len;
+	__u16 type;
+	__u16 flags;
+	char name[];
+};
+
+static void print_poke(const struct poke_record *poke)
+{
+	printf("poke %0*llx", (int)(2 * sizeof(long)), (unsigned long long)poke->addr);
+	if (poke->new_len > 8) {
+		printf(" %u bytes\n", poke->new_len);
+		return;
+	}
+	for (int i = 0; i < poke->old_len + poke->new_len; i++)
+		printf("%s%02x", i == poke->old_len ? " > " : " ", poke->bytes[i]);
+	printf("\n");
+}
+
+static void print_symbol(const struct symbol_record *symbol)
+{
+	printf("%s %0*llx %u %s\n",
+	       symbol->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER ? "gone" : "symbol",
+	       (int)(2 * sizeof(long)), (unsigned long long)symbol->addr, symbol->len, symbol->name);
+}
+
+static int show_pokes(const char *file, const char *text)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.ksymbol = 1,
+		.text_poke = 1,
+	};
+	size_t page = sysconf(_SC_PAGESIZE);
+	const struct perf_event_mmap_page *control;
+	const struct perf_event_header *record;
+	const char *ring;
+	int status;
+	int fd;
+
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	if (fd < 0)
+		return refused();
+	control = mmap(NULL, (1 + RING_PAGES) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (control == MAP_FAILED)
+		die("mmap of a perf event");
+	status = write_all(file, text, O_WRONLY | O_TRUNC);
+
+	ring = (const char *)control + page;
+	for (__u64 at = 0; at < control->data_head; at += record->size) {
+		record = (const void *)(ring + at);
+		switch (record->type) {
+		case PERF_RECORD_TEXT_POKE:
+			print_poke((const void *)record);
+			break;
+		case PERF_RECORD_KSYMBOL:
+			print_symbol((const void *)record);
+			break;
+		case PERF_RECORD_LOST:
+			printf("lost\n");
+			break;
+		}
+	}
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	const char *verb = argc ? argv[0] : "";
@@ -313,6 +394,8 @@ static int run(int argc, char **argv)
 		return show_bytes(strtoul(argv[1], NULL, 16), strtoul(argv[2], NULL, 0));
 	if (!strcmp(verb, "perf") && argc == 3)
 		return count_perf(strtoul(argv[1], NULL, 0), argv[2]);
+	if (!strcmp(verb, "pokes") && argc == 3)
+		return show_pokes(argv[1], argv[2]);
 	return 2;
 }
 

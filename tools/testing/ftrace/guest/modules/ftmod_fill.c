@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fills the memory that trampolines live in, with few ops: some are on all functions here, which makes each trampoline
+ * long, and each of the others is on a function of its own, which makes the trampolines many.
+ *
+ * A write of N to "common" registers the former, a write of N to "more" N further ones of the latter, in the order of
+ * the functions; a read of "size" says how far apart the trampolines of the latest two stand, in bytes. A read of "call"
+ * calls the first function and says how often its own ops was called meanwhile.
+ */
+#include <linux/compiler.h>
+#include <linux/ftrace.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/unaligned.h>
+
+/* The constant keeps the compiler from making one function of all. */
+#define FUNCTION(n)								\
+	static noinline __noclone void ftmod_fill_##n(void)			\
+	{									\
+		asm volatile("" : : "i" (0x##n));				\
+	}
+#define POINTER(n)	ftmod_fill_##n,
+
+#define EACH_4(m, n)	m(n##0) m(n##1) m(n##2) m(n##3)
+#define EACH_16(m, n)	EACH_4(m, n##0) EACH_4(m, n##1) EACH_4(m, n##2) EACH_4(m, n##3)
+#define EACH_64(m, n)	EACH_16(m, n##0) EACH_16(m, n##1) EACH_16(m, n##2) EACH_16(m, n##3)
+#define EACH(m)		EACH_64(m, 1) EACH_64(m, 2)
+
+EACH(FUNCTION)
+
+static void (*const functions[])(void) = { EACH(POINTER) };
+static unsigned long address[ARRAY_SIZE(functions)];
+
+/* Those of one function each, those of all, and how many are registered. */
+static struct ftrace_ops own[ARRAY_SIZE(functions)];
+static struct ftrace_ops common[ARRAY_SIZE(functions)];
+static unsigned int nr_own, nr_common;
+
+static atomic_t calls;
+
+static void notrace count(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			  struct ftrace_regs *fregs)
+{
+	if (op == &own[0])
+		atomic_inc(&calls);
+}
+
+static int add(struct ftrace_ops *ops, unsigned long *ips, unsigned int nr)
+{
+	int ret;
+
+	ops->func = count;
+	ret = ftrace_set_filter_ips(ops, ips, nr, 0, 1);
+	if (!ret)
+		ret = register_ftrace_function(ops);
+	if (ret)
+		ftrace_free_filter(ops);
+	return ret;
+}
+
+static int number_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int more;
+	int ret = kstrtouint(val, 0, &more);
+
+	while (!ret && more--) {
+		unsigned int *nr = kp->arg;
+
+		if (*nr == ARRAY_SIZE(functions))
+			return -ENOSPC;
+		if (nr == &nr_common)
+			ret = add(&common[*nr], address, ARRAY_SIZE(address));
+		else
+			ret = add(&own[*nr], &address[*nr], 1);
+		*nr += !ret;
+	}
+	return ret;
+}
+
+static const struct kernel_param_ops number_ops = {
+	.set = number_set,
+};
+module_param_cb(common, &number_ops, &nr_common, 0200);
+MODULE_PARM_DESC(common, "N: register so many more ops of all functions");
+module_param_cb(more, &number_ops, &nr_own, 0200);
+MODULE_PARM_DESC(more, "N: register so many more ops of one function");
+
+/* Where the call at a function's head goes. */
+static unsigned long target(unsigned int i)
+{
+	unsigned long ip = address[i];
+
+	/* ENDBR stands before it. */
+	if (*(u8 *)ip != 0xe8)
+		ip += 4;
+	return ip + MCOUNT_INSN_SIZE + get_unaligned((s32 *)(ip + 1));
+}
+
+static int size_get(char *buf, const struct kernel_param *kp)
+{
+	if (nr_own < 2)
+		return -ENODATA;
+	return sysfs_emit(buf, "%lu\n", target(nr_own - 1) - target(nr_own - 2));
+}
+
+static const struct kernel_param_ops size_ops = {
+	.get = size_get,
+};
+module_param_cb(size, &size_ops, NULL, 0400);
+MODULE_PARM_DESC(size, "bytes from one trampoline to the next");
+
+static int call_get(char *buf, const struct kernel_param *kp)
+{
+	atomic_set(&calls, 0);
+	functions[0]();
+	return sysfs_emit(buf, "%d\n", atomic_read(&calls));
+}
+
+static const struct kernel_param_ops call_ops = {
+	.get = call_get,
+};
+module_param_cb(call, &call_ops, NULL, 0400);
+MODULE_PARM_DESC(call, "calls the first function: how often its ops was called");
+
+static int __init ftmod_fill_init(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(functions); i++)
+		address[i] = (unsigned long)functions[i];
+	return 0;
+}
+module_init(ftmod_fill_init);
+
+static void __exit ftmod_fill_exit(void)
+{
+	while (nr_own--) {
+		unregister_ftrace_function(&own[nr_own]);
+		ftrace_free_filter(&own[nr_own]);
+	}
+	while (nr_common--) {
+		unregister_ftrace_function(&common[nr_common]);
+		ftrace_free_filter(&common[nr_common]);
+	}
+}
+module_exit(ftmod_fill_exit);
+
+MODULE_DESCRIPTION("Trampolines by the hundred for the function tracer's tests");
+MODULE_LICENSE("GPL");
