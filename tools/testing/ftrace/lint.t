@@ -157,11 +157,14 @@ while read -r object; do
 done < <(objects)
 quiet "compile: include/linux/ftrace.h" awk \
 	'/(include\/linux|asm)\/ftrace\.h:[0-9]+.*(warning|error)/' build/lint.log
+built=''
 for config in small full tiny nofunc i386; do
-	[ ! -f "build/$config.log" ] ||
-		quiet "build: no warning in the last build of $config" \
-			awk '/[Ww]arning:|WARNING:/' "build/$config.log"
+	[ -f "build/$config.log" ] || continue
+	built=y
+	quiet "build: no warning in the last build of $config" \
+		awk '/[Ww]arning:|WARNING:/' "build/$config.log"
 done
+[ -n "$built" ] || echo "ok $((++count)) # SKIP no kernel with the series has been built"
 
 while read -r file; do
 	quiet "perl -c: $file" perl_compiles "$file"

@@ -14,13 +14,15 @@
 #include <linux/moduleparam.h>
 #include <linux/unaligned.h>
 
+#include <asm/ibt.h>
+
 /* The constant keeps the compiler from making one function of all. */
 #define FUNCTION(n)								\
 	static noinline __noclone void ftmod_fill_##n(void)			\
 	{									\
 		asm volatile("" : : "i" (0x##n));				\
 	}
-#define POINTER(n)	ftmod_fill_##n,
+#define ADDRESS(n)	(unsigned long)ftmod_fill_##n,
 
 #define EACH_4(m, n)	m(n##0) m(n##1) m(n##2) m(n##3)
 #define EACH_16(m, n)	EACH_4(m, n##0) EACH_4(m, n##1) EACH_4(m, n##2) EACH_4(m, n##3)
@@ -29,12 +31,11 @@
 
 EACH(FUNCTION)
 
-static void (*const functions[])(void) = { EACH(POINTER) };
-static unsigned long address[ARRAY_SIZE(functions)];
+static unsigned long address[] = { EACH(ADDRESS) };
 
 /* Those of one function each, those of all, and how many are registered. */
-static struct ftrace_ops own[ARRAY_SIZE(functions)];
-static struct ftrace_ops common[ARRAY_SIZE(functions)];
+static struct ftrace_ops own[ARRAY_SIZE(address)];
+static struct ftrace_ops common[ARRAY_SIZE(address)];
 static unsigned int nr_own, nr_common;
 
 static atomic_t calls;
@@ -67,7 +68,7 @@ static int number_set(const char *val, const struct kernel_param *kp)
 	while (!ret && more--) {
 		unsigned int *nr = kp->arg;
 
-		if (*nr == ARRAY_SIZE(functions))
+		if (*nr == ARRAY_SIZE(address))
 			return -ENOSPC;
 		if (nr == &nr_common)
 			ret = add(&common[*nr], address, ARRAY_SIZE(address));
@@ -91,9 +92,8 @@ static unsigned long target(unsigned int i)
 {
 	unsigned long ip = address[i];
 
-	/* ENDBR stands before it. */
-	if (*(u8 *)ip != 0xe8)
-		ip += 4;
+	if (is_endbr(*(u32 *)ip))
+		ip += ENDBR_INSN_SIZE;
 	return ip + MCOUNT_INSN_SIZE + get_unaligned((s32 *)(ip + 1));
 }
 
@@ -113,7 +113,7 @@ MODULE_PARM_DESC(size, "bytes from one trampoline to the next");
 static int call_get(char *buf, const struct kernel_param *kp)
 {
 	atomic_set(&calls, 0);
-	functions[0]();
+	ftmod_fill_1000();
 	return sysfs_emit(buf, "%d\n", atomic_read(&calls));
 }
 
@@ -122,14 +122,6 @@ static const struct kernel_param_ops call_ops = {
 };
 module_param_cb(call, &call_ops, NULL, 0400);
 MODULE_PARM_DESC(call, "calls the first function: how often its ops was called");
-
-static int __init ftmod_fill_init(void)
-{
-	for (unsigned int i = 0; i < ARRAY_SIZE(functions); i++)
-		address[i] = (unsigned long)functions[i];
-	return 0;
-}
-module_init(ftmod_fill_init);
 
 static void __exit ftmod_fill_exit(void)
 {
