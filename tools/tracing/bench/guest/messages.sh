@@ -3,7 +3,7 @@
 #
 # usage: messages.sh TIMES GROUPS LOOPS
 #
-# The hackbench load, with function tracing off, or absent, and on.
+# The hackbench load, TIMES times with function tracing off, or absent, and once with it on.
 
 t=/sys/kernel/tracing
 
@@ -17,8 +17,4 @@ while [ $i -lt "$1" ]; do
 done
 [ $name = hackbench_off ] || exit 0
 echo function >$t/current_tracer
-i=0
-while [ $i -lt "$1" ]; do
-	/host/guest/messages hackbench_on "$2" "$3"
-	i=$((i + 1))
-done
+/host/guest/messages hackbench_on "$2" "$3"

@@ -17,15 +17,16 @@ measure()
 	echo vfs_read >$t/set_ftrace_filter
 	$io toggle "register_one@$n" "unregister_one@$n" 1 $t/current_tracer function nop
 	echo >$t/set_ftrace_filter
-	$io read "avail_read@$n" 1 $t/available_filter_functions
+	line=$($io read avail_read 1 $t/available_filter_functions)
+	echo "avail_read@$n ${line#* }"
 }
 
 measure
-first=''
+first=y
 for m in /host/modules/bench_many_*.ko; do
 	[ -f "$m" ] || break
 	$io load "load_module@$n" "$m"
 	measure
-	[ "$first" ] || $io read avail_read_module 1 $t/available_filter_functions
-	first=no
+	[ -z "$first" ] || echo "avail_read_module ${line#* }"
+	first=''
 done
