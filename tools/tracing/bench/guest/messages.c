@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * messages: the load of hackbench -p in small. Groups of senders and receivers, each sender with a pipe to each receiver of its
- * group, and the time until all messages have arrived: system calls, wake-ups and context switches.
+ * messages: the load of hackbench -p in small. Groups of senders and receivers, each sender with a
+ * pipe to each receiver of its group, and the time until all messages have arrived: system calls,
+ * wake-ups and context switches.
  *
  * usage: messages NAME GROUPS LOOPS; prints one line as benchio does.
  */
