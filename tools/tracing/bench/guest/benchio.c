@@ -34,8 +34,7 @@ static const char usage[] =
 	"  read NAME TIMES FILE    read to the end\n"
 	"  run NAME COUNT COMMAND  have the bench_ftrace module do COMMAND, which does COUNT things\n"
 	"  tell COMMAND            the same, not timed\n"
-	"  load NAME MODULE        insert the module file\n"
-	"  khz                     print how many thousand times a second the TSC ticks\n";
+	"  load NAME MODULE        insert the module file\n";
 
 static void die(const char *what)
 {
@@ -298,26 +297,11 @@ static void load(const char *name, const char *file)
 	report(name, 1);
 }
 
-/* For the command line of a guest that has nothing to measure it by. */
-static unsigned long long khz(void)
-{
-	uint64_t ns = clock_ns(CLOCK_MONOTONIC), ticks = __rdtsc();
-
-	usleep(200000);
-	ticks = __rdtsc() - ticks;
-	ns = clock_ns(CLOCK_MONOTONIC) - ns;
-	return ticks * 1000000 / ns;
-}
-
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
 	unsigned long i, times;
 
-	if (!strcmp(verb, "khz") && argc == 2) {
-		printf("%llu\n", khz());
-		return 0;
-	}
 	run_on(0);
 	if (!strcmp(verb, "write") && (argc == 6 || argc == 7)) {
 		times = strtoul(argv[3], NULL, 10);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * messages: the load of hackbench -p in small. Groups of senders and receivers, each sender with a
- * pipe to each receiver of its group, and the time until all messages have arrived: system calls,
- * wake-ups and context switches.
+ * messages: the load of hackbench in small. Groups of senders and receivers, each sender with a socket to each receiver of its
+ * group, and the time until all messages have arrived: system calls, wake-ups and context switches.
  *
  * usage: messages NAME GROUPS LOOPS; prints one line as benchio does.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	check(pipe(start), "pipe");
 	for (g = 0; g < groups; g++) {
 		for (i = 0; i < PEERS; i++)
-			check(pipe(pairs[i]), "pipe");
+			check(socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i]), "socketpair");
 		for (i = 0; i < 2 * PEERS; i++) {
 			pid_t pid = fork();
 
