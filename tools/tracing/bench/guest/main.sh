@@ -159,7 +159,7 @@ $io run irqs_off_idle 1 "late off"
 $io tell "late on 29000"
 $io toggle warm_up warm_up 3 $t/current_tracer function nop
 $io run irqs_off_max 1 "late off"
-# The emulator runs its CPUs in turn, from one timer's tick to the next.
+# The emulator runs its CPUs in turn, from one timer's tick to the next. At 50000 the base did not come back once.
 $io tell "late on 200000"
 $io stall cpu_stall_idle 0 $t/current_tracer function nop
 $io stall cpu_stall_max 1 $t/current_tracer function nop
