@@ -3,18 +3,27 @@
 #
 # usage: messages.sh TIMES GROUPS LOOPS
 #
-# The hackbench load, TIMES times with function tracing off, or absent, and once with it on.
+# The hackbench load, TIMES times with function tracing off, or absent, and as often with it on, where a message takes so long
+# that a quarter of the LOOPS will do.
 
 t=/sys/kernel/tracing
 
 name=hackbench_none
 [ ! -f $t/available_filter_functions ] || name=hackbench_off
-/host/guest/messages warm_up "$2" "$3"
-i=0
-while [ $i -lt "$1" ]; do
-	/host/guest/messages $name "$2" "$3"
-	i=$((i + 1))
-done
+
+# repeat NAME LOOPS
+repeat()
+{
+	i=0
+	while [ $i -lt "$times" ]; do
+		/host/guest/messages "$1" "$groups" "$2"
+		i=$((i + 1))
+	done
+}
+
+times=$1 groups=$2 loops=$3
+/host/guest/messages warm_up "$groups" "$loops"
+repeat $name "$loops"
 [ $name = hackbench_off ] || exit 0
 echo function >$t/current_tracer
-/host/guest/messages hackbench_on "$2" "$3"
+repeat hackbench_on $((loops / 4))
