@@ -98,7 +98,7 @@ $io write filter_glob "$times" $t/set_ftrace_filter '*lock*
 $io write filter_clear "$times" $t/set_ftrace_filter '
 ' 'vfs_read
 '
-awk 'NR % 20 == 0 { print $1 }' $t/available_filter_functions >/tmp/names
+awk 'NR % 15 == 0 { print $1 }' $t/available_filter_functions >/tmp/names
 $io names filter_1000_names $t/set_ftrace_filter /tmp/names 1000
 echo >$t/set_ftrace_filter
 
