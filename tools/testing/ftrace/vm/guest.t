@@ -25,7 +25,7 @@ PATH=$work:$PATH VM_ACCEL=tcg timeout 60 "$root/tools/vm/guest" -k "$work/bzImag
 	/bin/true >"$work/out" 2>"$work/err" || status=$?
 check()
 {
-	if grep -qx -- "$3" <<<"$4"; then
+	if grep -qxF -- "$3" <<<"$4"; then
 		echo "ok $1 - $2"
 	else
 		echo "not ok $1 - $2"
