@@ -28,6 +28,7 @@
 
 struct dyn_ftrace;
 struct fgraph_ops;
+struct ftrace_callback;
 struct ftrace_hash;
 struct ftrace_ops;
 struct ftrace_regs;
@@ -176,8 +177,10 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip,
  * @FTRACE_OPS_FL_PERMANENT: not subject to kernel.ftrace_enabled
  * @FTRACE_OPS_FL_DIRECT: has ->direct_call in place of a callback; the core's
  * @FTRACE_OPS_FL_SUBOP: runs under another ops, in ->managed; the core's
+ * @FTRACE_OPS_FL_OWN_WAIT: a direct caller whose owner waits by itself until no
+ *	task is in it; unregistering does not
  *
- * SAVE_REGS, RECURSION, IPMODIFY, RCU, PID and PERMANENT are set before the
+ * SAVE_REGS, RECURSION, IPMODIFY, RCU, PID, PERMANENT and OWN_WAIT are set before the
  * ops is registered and stay as they are while it is.
  */
 enum {
@@ -199,6 +202,7 @@ enum {
 
 	FTRACE_OPS_FL_DIRECT			= BIT(17),
 	FTRACE_OPS_FL_SUBOP			= BIT(18),
+	FTRACE_OPS_FL_OWN_WAIT			= BIT(19),
 };
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
@@ -252,8 +256,8 @@ struct ftrace_ops_hash {
  * @ops_func: see enum ftrace_ops_cmd
  * @managed: the ops that this one runs under
  * @seq: order of registration; younger ops are called first
- * @trampoline: its own trampoline, with @trampoline_size bytes; 0 if none
- * @trampoline_size: see @trampoline
+ * @callback: the core's part of it while it is registered
+ * @trampoline: not looked at
  * @direct_call: the function to call in place of a callback
  */
 struct ftrace_ops {
@@ -269,8 +273,8 @@ struct ftrace_ops {
 	ftrace_ops_func_t		ops_func;
 	struct ftrace_ops		*managed;
 	u64				seq;
+	struct ftrace_callback		*callback;
 	unsigned long			trampoline;
-	unsigned long			trampoline_size;
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	unsigned long			direct_call;
 #endif

@@ -10,18 +10,19 @@
 #define _LINUX_FTRACE_ARCH_H
 
 #include <linux/ftrace.h>
-#include <linux/llist.h>
 #include <linux/mutex.h>
 
 /* Bytes of the largest call site instruction of any architecture. */
 #define FTRACE_INSN_MAX		8
 
 /**
- * struct ftrace_patch - one call site of a batch
- * @ip: address of the site
- * @site: its record
- * @from: what it calls now, an index into the batch's targets
- * @to: what it is to call, likewise
+ * struct ftrace_patch - one call site of a batch, or one slot of a trampoline
+ * @ip: address of what is changed
+ * @site: its record; NULL for a slot
+ * @from: what a site calls now, an index into the batch's targets
+ * @to: what a site is to call, likewise
+ *
+ * For a slot @from and @to are what arch_ftrace_tramp_off() put there.
  */
 struct ftrace_patch {
 	unsigned long		ip;
@@ -31,31 +32,39 @@ struct ftrace_patch {
 };
 
 /**
+ * struct ftrace_count - how often a callback was entered, and how often left
+ * @entered: counted up by the trampoline before the call
+ * @left: counted up by the trampoline after it
+ *
+ * On each CPU. Both wrap round.
+ */
+struct ftrace_count {
+	unsigned long		entered;
+	unsigned long		left;
+};
+
+/**
  * struct ftrace_call - one callback of a trampoline
  * @func: what to call
  * @ops: what to pass as its third argument
+ * @count: where to count; NULL if nobody will wait until no task is in it
  */
 struct ftrace_call {
-	ftrace_func_t		func;
-	struct ftrace_ops	*ops;
+	ftrace_func_t			func;
+	struct ftrace_ops		*ops;
+	struct ftrace_count __percpu	*count;
 };
 
 /**
  * struct ftrace_tramp - code between call sites and their callbacks
  * @addr: where it is
  * @size: bytes of code
- * @calls: offset of what is generated for the callbacks, where the frame is complete
- * @tail: offset of the code that takes the frame down
- * @regs: saves all registers
- * @free: in the core's list of those that wait to be freed
+ *
+ * For each callback it has a slot, which can be switched off.
  */
 struct ftrace_tramp {
 	unsigned long		addr;
 	unsigned int		size;
-	unsigned int		calls;
-	unsigned int		tail;
-	bool			regs;
-	struct llist_node	free;
 };
 
 #ifdef CONFIG_DYNAMIC_FTRACE
@@ -75,7 +84,9 @@ void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
 
 struct ftrace_tramp *arch_ftrace_tramp_make(const struct ftrace_call *calls,
 					    unsigned int nr, bool regs,
-					    unsigned long direct, gfp_t gfp);
+					    unsigned long direct);
+void arch_ftrace_tramp_off(const struct ftrace_tramp *tramp, unsigned int n,
+			   struct ftrace_patch *patch);
 void arch_ftrace_tramp_free(struct ftrace_tramp *tramp);
 const struct ftrace_tramp *arch_ftrace_tramp_find(unsigned long addr);
 const struct ftrace_tramp *arch_ftrace_tramp_nth(unsigned int n);

@@ -52,7 +52,7 @@ bool arch_ftrace_site_calls(unsigned long ip, unsigned long target)
 
 /**
  * arch_ftrace_check - do all sites of a batch hold what their records say?
- * @batch: the sites
+ * @batch: the sites, and slots of trampolines
  * @nr: how many
  * @targets: what ->from of a site stands for; 0 is a nop
  *
@@ -64,7 +64,9 @@ unsigned int arch_ftrace_check(const struct ftrace_patch *batch, unsigned int nr
 {
 	unsigned int i = 0;
 
-	while (i < nr && likely(arch_ftrace_site_calls(batch[i].ip, targets[batch[i].from])))
+	/* Nobody but us writes to a slot. */
+	while (i < nr && (!batch[i].site ||
+			  likely(arch_ftrace_site_calls(batch[i].ip, targets[batch[i].from]))))
 		i++;
 	return i;
 }

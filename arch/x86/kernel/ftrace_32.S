@@ -126,6 +126,7 @@ SYM_INNER_LABEL(ftrace_caller_keep, SYM_L_GLOBAL)
 	movl	%edx, PARENT(%esp)
 SYM_INNER_LABEL(ftrace_caller_again, SYM_L_GLOBAL)
 	again
+	movl	$0, REGS+PT_CS(%esp)
 SYM_INNER_LABEL(ftrace_caller_call, SYM_L_GLOBAL)
 	call	ftrace_stub
 SYM_INNER_LABEL(ftrace_caller_tail, SYM_L_GLOBAL)

@@ -10,7 +10,7 @@
  *
  *	(start)	save registers, load the first two arguments of a callback
  *	_keep	remember the second for the next callback
- *	_again	load both once more
+ *	_again	load both once more, and what the callback before may have changed
  *	_call	the call, of which each callback gets one of its own
  *	_tail	restore registers
  *	_end	return, or jump to a direct caller
@@ -151,6 +151,7 @@ SYM_INNER_LABEL(ftrace_caller_keep, SYM_L_GLOBAL)
 SYM_INNER_LABEL(ftrace_caller_again, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
 	again
+	movq	$0, CS(%rsp)
 SYM_INNER_LABEL(ftrace_caller_call, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
 	call	ftrace_stub

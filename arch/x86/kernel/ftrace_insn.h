@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The encoding of a call site: E8 rel32 (Intel SDM vol. 2A, CALL) or a nop. */
+/*
+ * The encoding of what is patched: a call site is E8 rel32 (Intel SDM vol. 2A,
+ * CALL) or a nop; a slot of a trampoline that is switched off is E8 rel32 or
+ * E9 rel32 (JMP).
+ */
 #ifndef _X86_KERNEL_FTRACE_INSN_H
 #define _X86_KERNEL_FTRACE_INSN_H
 
+#include <linux/ftrace_arch.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 #include <asm/ftrace.h>
@@ -31,6 +36,23 @@ static inline void ftrace_make_insn(unsigned long ip, unsigned long target, u8 *
 {
 	insn[0] = ftrace_insn_head(target);
 	put_unaligned(ftrace_insn_tail(ip, target), (u32 *)(insn + 1));
+}
+
+/* A slot has its opcode in ->from and its rel32 in ->to. */
+static __always_inline void ftrace_slot_set(struct ftrace_patch *patch, unsigned long ip,
+					    u8 opcode, unsigned long target)
+{
+	*patch = (struct ftrace_patch){ ip, NULL, opcode, ftrace_rel32(ip, target) };
+}
+
+static __always_inline u8 ftrace_slot_head(const struct ftrace_patch *patch)
+{
+	return patch->from;
+}
+
+static __always_inline u32 ftrace_slot_tail(const struct ftrace_patch *patch)
+{
+	return patch->to;
 }
 
 #endif

@@ -3,17 +3,24 @@
  * Change any number of call sites while other CPUs run them.
  *
  * The one idea: the first byte of a site is int3 for as long as its other four
- * are in doubt. A batch goes through three phases, each for all its sites, and
- * each followed by one broadcast that makes every CPU serialise:
+ * are in doubt. A site goes through three phases:
  *
  *	INT3	the first byte becomes int3
  *	TAIL	the other four bytes become those of the new instruction
  *	HEAD	the first byte becomes that of the new instruction
  *
- * so that no CPU ever sees bytes of both instructions (Intel SDM vol. 3A,
- * "Handling Self- and Cross-Modifying Code"; AMD APM vol. 2, "Self-Modifying
- * Code and Cross-Modifying Code"). A CPU that comes upon the int3 meanwhile is
- * sent on by ftrace_int3_handler() as if the new instruction stood there.
+ * Between any two of them every CPU serialises, so that no CPU ever sees bytes
+ * of both instructions (Intel SDM vol. 3A, "Handling Self- and Cross-Modifying
+ * Code"; AMD APM vol. 2, "Self-Modifying Code and Cross-Modifying Code"). A CPU
+ * that meets the int3 meanwhile is sent on by ftrace_int3_handler() as if the
+ * new instruction stood there.
+ *
+ * An int3 is expensive for the CPU that meets it, so few sites hold one, and not
+ * for long. The batch moves through the phases as a pipeline of chunks. A step
+ * writes HEAD for one chunk, TAIL for the next and INT3 for the one after that,
+ * and ends with one broadcast that makes every CPU serialise. While the pipeline
+ * holds sites the patching task is not preempted; when somebody else needs its
+ * CPU, the pipeline is emptied first.
  *
  * Kernel text is read-only. It is written through a second mapping that is
  * never executable and that exists in page tables of our own, which only this
@@ -26,6 +33,7 @@
 #include <linux/cpu.h>
 #include <linux/ftrace_arch.h>
 #include <linux/hw_breakpoint.h>
+#include <linux/kprobes.h>
 #include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/perf_event.h>
@@ -44,7 +52,20 @@
 /* The longest stretch with interrupts off, in sites written. */
 #define SITES_PER_LOAD		64
 
-enum phase { PHASE_INT3, PHASE_TAIL, PHASE_HEAD };
+/*
+ * Sites that enter the pipeline together; three times as many hold int3 at once.
+ *
+ * A step costs one broadcast and the writing of three chunks, and a site holds
+ * int3 for two steps. With few sites in a chunk the broadcasts are all that a
+ * change costs, with many it is the writing during which more and more sites
+ * trap. To write 256 sites three times takes some 20 us, about as long as a
+ * broadcast to some hundred CPUs. On PREEMPT_RT the three steps that empty the
+ * pipeline are a latency, and the writing is kept well below the broadcast.
+ */
+#define SITES_PER_CHUNK		(IS_ENABLED(CONFIG_PREEMPT_RT) ? 64 : 256)
+
+/* In the order in which a step runs them: the fewest int3 at any time. */
+enum phase { PHASE_HEAD, PHASE_TAIL, PHASE_INT3, NR_PHASES };
 
 static struct mm_struct *ftrace_mm __ro_after_init;
 
@@ -56,23 +77,27 @@ static struct mm_struct *ftrace_mm __ro_after_init;
 static const unsigned long window = PMD_SIZE;
 static unsigned int window_pages __ro_after_init;
 
-/* What the window maps: the pages of these sites; text_mutex held. */
-static struct {
-	const struct ftrace_patch	*batch;
-	unsigned int			nr;
-	unsigned int			pages;
-} mapped;
+/* How many pages the window maps; text_mutex held. */
+static unsigned int mapped_pages;
 
 /*
- * The batch whose sites may hold int3; written with text_mutex held. It may be
- * looked at, and must not be written or freed, for as long as it has references.
+ * The batch whose sites may hold int3, NULL if there is none. Written with
+ * text_mutex held, before the first int3 of a batch and after the last: while
+ * CPUs trap nobody writes what the handler reads.
  */
 static struct {
-	atomic_t			refs;
 	const struct ftrace_patch	*batch;
 	const unsigned long		*targets;
 	unsigned int			nr;
-} transit;
+} ____cacheline_aligned_in_smp transit;
+
+/*
+ * How many handlers of int3 may be looking at the batch, on each CPU. Each CPU
+ * writes its own, so that a machine where all of them trap does not wait for a
+ * cache line. One more broadcast would do in place of the count, but it would
+ * disturb all CPUs, idle ones too, for a batch of one site as for any.
+ */
+static DEFINE_PER_CPU(unsigned int, handlers);
 
 /**
  * arch_ftrace_init - make the mm that text is written through
@@ -106,14 +131,15 @@ no_memory:
 /*
  * The walk over a batch that both filling and using the window make: sites come
  * in the order of their addresses, and each page of text that they lie in has
- * the next page of the window.
+ * the next page of the window. Each phase walks by itself.
  */
 struct walk {
+	unsigned int	next;	/* site of the batch */
 	unsigned long	page;	/* of text */
 	unsigned long	alias;	/* where the window has it */
 };
 
-#define WALK_START	{ .page = ULONG_MAX, .alias = window - PAGE_SIZE }
+#define WALK_START	((struct walk){ .page = ULONG_MAX, .alias = window - PAGE_SIZE })
 
 /* Walk on to a page; true if it is a new one. */
 static __always_inline bool walk_to(struct walk *w, unsigned long page)
@@ -166,7 +192,7 @@ static void window_set(struct entries *e, const struct walk *w)
 
 	set_pte_at(ftrace_mm, w->alias, entries_next(e, w->alias),
 		   pfn_pte(text_pfn(w->page), prot));
-	mapped.pages++;
+	mapped_pages++;
 }
 
 /*
@@ -178,24 +204,19 @@ static void window_clear(void)
 	unsigned long alias = window;
 	struct entries e = { };
 
-	for (; mapped.pages; mapped.pages--, alias += PAGE_SIZE)
+	for (; mapped_pages; mapped_pages--, alias += PAGE_SIZE)
 		pte_clear(ftrace_mm, alias, entries_next(&e, alias));
 	entries_end(&e);
-	mapped.batch = NULL;
 }
 
-/* Map the text of as many sites as fit, if it is not mapped; returns how many. */
+/* Map the text of as many sites as fit; returns how many. */
 static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int nr)
 {
 	struct walk w = WALK_START;
 	struct entries e = { };
-	unsigned int i;
 
-	if (batch == mapped.batch)
-		return mapped.nr;
-	window_clear();
-	for (i = 0; i < nr && mapped.pages + 2 <= window_pages; i++) {
-		unsigned long ip = batch[i].ip;
+	for (; w.next < nr && mapped_pages + 2 <= window_pages; w.next++) {
+		unsigned long ip = batch[w.next].ip;
 
 		if (walk_to(&w, ip & PAGE_MASK))
 			window_set(&e, &w);
@@ -205,19 +226,20 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
 		}
 	}
 	entries_end(&e);
-	mapped.batch = batch;
-	mapped.nr = i;
-	return i;
+	return w.next;
 }
 
 /*
  * Only for as long as interrupts are off: nothing else runs on this CPU but
  * NMIs and their like, and these find that no user memory is to be had. So the
- * page tables are exchanged below all that keeps account of mms.
+ * page tables are exchanged without what a change of task needs besides.
  *
  * Loading CR3 with PCID 0, which no mm has, and bit 63 clear drops what the TLB
  * holds of it; bit 63 keeps what it holds of the PCID that returns (Intel SDM
  * vol. 3A, 4.10.4.1, MOV to CR3).
+ *
+ * While the window is loaded, loaded_mm names ftrace_mm: a panic in an NMI or a
+ * machine check may go on to switch_mm(), for the firmware's runtime services.
  */
 static __always_inline unsigned long window_load(struct mm_struct **mm)
 {
@@ -228,6 +250,9 @@ static __always_inline unsigned long window_load(struct mm_struct **mm)
 	/* Pairs with the reading of loaded_mm in nmi_uaccess_okay(), on this CPU. */
 	barrier();
 	write_cr3(__sme_pa(ftrace_mm->pgd));
+	/* Likewise. */
+	barrier();
+	this_cpu_write(cpu_tlbstate.loaded_mm, ftrace_mm);
 
 	/* A watchpoint of user space is not meant for what we map here. */
 	if (hw_breakpoint_active())
@@ -235,11 +260,37 @@ static __always_inline unsigned long window_load(struct mm_struct **mm)
 	return cr3;
 }
 
+/*
+ * A CPU that changes the page tables of @mm leaves this CPU alone while it has
+ * another mm loaded; see should_flush_tlb(). What it would have had us flush is
+ * flushed here.
+ */
+static __always_inline void catch_up(struct mm_struct *mm)
+{
+	u16 asid = this_cpu_read(cpu_tlbstate.loaded_mm_asid);
+	u64 gen;
+
+	if (mm == &init_mm)
+		return;
+	gen = atomic64_read(&mm->context.tlb_gen);
+	if (likely(this_cpu_read(cpu_tlbstate.ctxs[asid].tlb_gen) == gen))
+		return;
+	flush_tlb_local();
+	this_cpu_write(cpu_tlbstate.ctxs[asid].tlb_gen, gen);
+}
+
 static __always_inline void window_unload(unsigned long cr3, struct mm_struct *mm)
 {
 	if (cpu_feature_enabled(X86_FEATURE_PCID))
 		cr3 |= CR3_NOFLUSH;
+	this_cpu_write(cpu_tlbstate.loaded_mm, LOADED_MM_SWITCHING);
+	/*
+	 * MOV to CR3 serialises: loaded_mm is written before tlb_gen is read.
+	 * Pairs with inc_mm_tlb_gen() before the reading of loaded_mm in
+	 * should_flush_tlb(): this CPU is sent the flush or sees that it is due.
+	 */
 	write_cr3(cr3);
+	catch_up(mm);
 	/* Pairs with the reading of loaded_mm in nmi_uaccess_okay(), on this CPU. */
 	barrier();
 	this_cpu_write(cpu_tlbstate.loaded_mm, mm);
@@ -247,8 +298,23 @@ static __always_inline void window_unload(unsigned long cr3, struct mm_struct *m
 		hw_breakpoint_restore();
 }
 
+static __always_inline u8 new_head(const struct ftrace_patch *patch,
+				   const unsigned long *targets)
+{
+	return likely(patch->site) ? ftrace_insn_head(targets[patch->to]) :
+				     ftrace_slot_head(patch);
+}
+
+static __always_inline u32 new_tail(const struct ftrace_patch *patch,
+				    const unsigned long *targets)
+{
+	return likely(patch->site) ? ftrace_insn_tail(patch->ip, targets[patch->to]) :
+				     ftrace_slot_tail(patch);
+}
+
 static __always_inline void poke_site(enum phase phase, unsigned long alias,
-				      unsigned long ip, unsigned long target)
+				      const struct ftrace_patch *patch,
+				      const unsigned long *targets)
 {
 	u8 *byte = (u8 *)alias;
 
@@ -257,82 +323,179 @@ static __always_inline void poke_site(enum phase phase, unsigned long alias,
 		WRITE_ONCE(*byte, INT3_INSN_OPCODE);
 		break;
 	case PHASE_TAIL:
-		put_unaligned(ftrace_insn_tail(ip, target), (u32 *)(byte + 1));
+		put_unaligned(new_tail(patch, targets), (u32 *)(byte + 1));
 		break;
-	case PHASE_HEAD:
-		WRITE_ONCE(*byte, ftrace_insn_head(target));
+	default:
+		WRITE_ONCE(*byte, new_head(patch, targets));
 		break;
 	}
 }
 
+/*
+ * One phase of the sites up to @end. Neither traced nor probed: what a probe
+ * would run must not find the window in the place of user memory.
+ */
 static __always_inline void
-window_write(enum phase phase, const struct ftrace_patch *batch, unsigned int nr,
-	     const unsigned long *targets)
+window_write(enum phase phase, struct walk *w, unsigned int end,
+	     const struct ftrace_patch *batch, const unsigned long *targets)
 {
-	struct walk w = WALK_START;
-	unsigned int i = 0;
-
-	while (i < nr) {
-		unsigned int end = min(nr, i + SITES_PER_LOAD);
+	while (w->next < end) {
+		unsigned int stop = min(end, w->next + SITES_PER_LOAD);
 		unsigned long flags, cr3;
 		struct mm_struct *mm;
 
 		local_irq_save(flags);
 		cr3 = window_load(&mm);
-		for (; i < end; i++) {
-			unsigned long ip = batch[i].ip;
+		for (; w->next < stop; w->next++) {
+			const struct ftrace_patch *patch = &batch[w->next];
 
-			walk_to(&w, ip & PAGE_MASK);
-			poke_site(phase, w.alias + offset_in_page(ip), ip,
-				  targets[batch[i].to]);
-			if (crosses_page(ip))
-				walk_to(&w, w.page + PAGE_SIZE);
+			walk_to(w, patch->ip & PAGE_MASK);
+			poke_site(phase, w->alias + offset_in_page(patch->ip), patch,
+				  targets);
+			if (crosses_page(patch->ip))
+				walk_to(w, w->page + PAGE_SIZE);
 		}
 		window_unload(cr3, mm);
 		local_irq_restore(flags);
-		cond_resched();
 	}
 }
 
-static __always_inline void
-run_phase(enum phase phase, const struct ftrace_patch *batch, unsigned int nr,
-	  const unsigned long *targets)
+static noinline notrace void write_head(struct walk *w, unsigned int end,
+					const struct ftrace_patch *batch,
+					const unsigned long *targets)
 {
-	while (nr) {
-		unsigned int n = window_fill(batch, nr);
-
-		window_write(phase, batch, n, targets);
-		batch += n;
-		nr -= n;
-	}
-	text_poke_sync();
+	window_write(PHASE_HEAD, w, end, batch, targets);
 }
+NOKPROBE_SYMBOL(write_head);
 
-static void tell_perf(const struct ftrace_patch *batch, unsigned int nr,
-		      const unsigned long *targets)
+static noinline notrace void write_tail(struct walk *w, unsigned int end,
+					const struct ftrace_patch *batch,
+					const unsigned long *targets)
+{
+	window_write(PHASE_TAIL, w, end, batch, targets);
+}
+NOKPROBE_SYMBOL(write_tail);
+
+static noinline notrace void write_int3(struct walk *w, unsigned int end,
+					const struct ftrace_patch *batch,
+					const unsigned long *targets)
+{
+	window_write(PHASE_INT3, w, end, batch, targets);
+}
+NOKPROBE_SYMBOL(write_int3);
+
+/* Returns false if nobody asks. */
+static bool tell_perf(const struct ftrace_patch *batch, unsigned int first,
+		      unsigned int end, const unsigned long *targets)
 {
 	u8 old[FTRACE_INSN_MAX], new[FTRACE_INSN_MAX];
 
 	if (!perf_text_poke_wanted())
-		return;
+		return false;
 
-	for (; nr; batch++, nr--) {
-		ftrace_make_insn(batch->ip, targets[batch->from], old);
-		ftrace_make_insn(batch->ip, targets[batch->to], new);
-		perf_event_text_poke((void *)batch->ip, old, MCOUNT_INSN_SIZE,
+	for (unsigned int i = first; i < end; i++) {
+		const struct ftrace_patch *patch = &batch[i];
+
+		new[0] = new_head(patch, targets);
+		put_unaligned(new_tail(patch, targets), (u32 *)(new + 1));
+		/* What a slot held, perf was told when the trampoline was built. */
+		if (patch->site)
+			ftrace_make_insn(patch->ip, targets[patch->from], old);
+		perf_event_text_poke((void *)patch->ip, old,
+				     patch->site ? MCOUNT_INSN_SIZE : 0,
 				     new, MCOUNT_INSN_SIZE);
-		cond_resched();
 	}
+	return true;
+}
+
+/* How far each phase has come, and whether perf knows what comes after TAIL. */
+struct pipeline {
+	struct walk	walk[NR_PHASES];
+	bool		told;
+};
+
+static bool pipeline_empty(const struct pipeline *p)
+{
+	return p->walk[PHASE_HEAD].next == p->walk[PHASE_INT3].next;
+}
+
+/*
+ * One step, with up to @more sites that enter the pipeline.
+ *
+ * A trace of the CPU's branches can be decoded if the event comes when its sites
+ * hold int3. One who opened the event after that, and before the broadcast that
+ * follows HEAD, may have copied the text with int3 in it: the sites are told of
+ * then. After that broadcast a copy holds the new instruction.
+ */
+static void pipeline_step(struct pipeline *p, unsigned int more,
+			  const struct ftrace_patch *batch, const unsigned long *targets)
+{
+	unsigned int head = p->walk[PHASE_HEAD].next, tail = p->walk[PHASE_TAIL].next;
+	unsigned int int3 = p->walk[PHASE_INT3].next;
+	bool told = p->told;
+
+	write_head(&p->walk[PHASE_HEAD], tail, batch, targets);
+	p->told = tell_perf(batch, tail, int3, targets);
+	write_tail(&p->walk[PHASE_TAIL], int3, batch, targets);
+	write_int3(&p->walk[PHASE_INT3], int3 + more, batch, targets);
+	text_poke_sync();
+	if (!told)
+		tell_perf(batch, head, tail, targets);
+}
+
+/* All phases of the sites that the window maps. */
+static void run_pipeline(const struct ftrace_patch *batch, unsigned int nr,
+			 const unsigned long *targets)
+{
+	struct pipeline p = {
+		.walk = { WALK_START, WALK_START, WALK_START },
+	};
+
+	preempt_disable();
+	while (p.walk[PHASE_HEAD].next < nr) {
+		unsigned int left = nr - p.walk[PHASE_INT3].next;
+
+		/* Who is needed elsewhere empties the pipeline first. */
+		if (need_resched()) {
+			left = 0;
+			if (pipeline_empty(&p)) {
+				preempt_enable();
+				cond_resched();
+				preempt_disable();
+				left = nr - p.walk[PHASE_INT3].next;
+			}
+		}
+		pipeline_step(&p, min(left, SITES_PER_CHUNK), batch, targets);
+	}
+	preempt_enable();
+}
+
+/* Wait until no CPU looks at the batch any more. */
+static void transit_end(void)
+{
+	int cpu;
+
+	WRITE_ONCE(transit.batch, NULL);
+	/*
+	 * The batch is out of reach before the counts are read; pairs with the
+	 * smp_mb() in ftrace_int3_handler().
+	 */
+	smp_mb();
+	for_each_online_cpu(cpu)
+		/* Pairs with smp_store_release() in ftrace_int3_handler(). */
+		smp_cond_load_acquire(per_cpu_ptr(&handlers, cpu), !VAL);
 }
 
 /**
  * arch_ftrace_patch - make each site of a batch call its new target
- * @batch: the sites, by ascending address, none twice
+ * @batch: the sites and slots, by ascending address, none twice
  * @nr: how many
  * @targets: what ->from and ->to of a site stand for; 0 is a nop
  *
  * Every site holds the instruction of its ->from; the caller has looked. When
- * this returns, every CPU sees the new instructions.
+ * this returns, every CPU sees the new instructions. For n sites in one window
+ * there are n / SITES_PER_CHUNK + 2 broadcasts, and two more each time that
+ * another task was given the CPU.
  *
  * Context: process context, may sleep. cpus_read_lock() and text_mutex held: a
  * CPU that comes up meanwhile would miss a broadcast.
@@ -340,42 +503,41 @@ static void tell_perf(const struct ftrace_patch *batch, unsigned int nr,
 void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
 		       const unsigned long *targets)
 {
+	const struct ftrace_patch *next = batch;
+	unsigned int left = nr;
+
 	lockdep_assert_held(&text_mutex);
 	lockdep_assert_cpus_held();
 
 	if (!nr)
 		return;
 
-	transit.batch = batch;
 	transit.targets = targets;
 	transit.nr = nr;
 	/*
-	 * The batch before the reference that lets others look at it; pairs with
-	 * raw_atomic_inc_not_zero() in ftrace_int3_handler().
+	 * The batch is complete before a handler finds it; pairs with
+	 * smp_load_acquire() in ftrace_int3_handler(). The first int3 comes after
+	 * it: stores are seen in their order (Intel SDM vol. 3A, 8.2.2).
 	 */
-	atomic_set_release(&transit.refs, 1);
-	/*
-	 * The reference before the first int3; pairs with smp_rmb() in
-	 * ftrace_int3_handler().
-	 */
+	smp_store_release(&transit.batch, batch);
 	smp_wmb();
 
-	run_phase(PHASE_INT3, batch, nr, targets);
-	tell_perf(batch, nr, targets);
-	run_phase(PHASE_TAIL, batch, nr, targets);
-	run_phase(PHASE_HEAD, batch, nr, targets);
-	window_clear();
+	while (left) {
+		unsigned int n = window_fill(next, left);
+
+		run_pipeline(next, n, targets);
+		window_clear();
+		next += n;
+		left -= n;
+	}
 
 	/*
 	 * A CPU that met one of our int3 did so before the last broadcast
 	 * reached it, and answered the broadcast after its handler was done:
 	 * the handler runs with interrupts off. But one that met an int3 of
 	 * somebody else's may still be searching the batch.
-	 *
-	 * Pairs with raw_atomic_dec_return_release() in ftrace_int3_handler().
 	 */
-	if (!atomic_dec_and_test(&transit.refs))
-		atomic_cond_read_acquire(&transit.refs, !VAL);
+	transit_end();
 }
 
 static __always_inline int cmp_patch(const void *key, const void *elt)
@@ -384,6 +546,27 @@ static __always_inline int cmp_patch(const void *key, const void *elt)
 	const struct ftrace_patch *patch = elt;
 
 	return ip < patch->ip ? -1 : ip > patch->ip;
+}
+
+/* Go on as after the new instruction. */
+static __always_inline void emulate(struct pt_regs *regs, unsigned long ip,
+				    const struct ftrace_patch *patch)
+{
+	unsigned long target;
+
+	if (unlikely(!patch->site)) {
+		target = ip + MCOUNT_INSN_SIZE + (s32)ftrace_slot_tail(patch);
+		if (ftrace_slot_head(patch) == CALL_INSN_OPCODE)
+			int3_emulate_call(regs, target);
+		else
+			int3_emulate_jmp(regs, target);
+		return;
+	}
+	target = transit.targets[patch->to];
+	if (target)
+		int3_emulate_call(regs, target);
+	else
+		int3_emulate_jmp(regs, ip + MCOUNT_INSN_SIZE);
 }
 
 /**
@@ -397,32 +580,28 @@ static __always_inline int cmp_patch(const void *key, const void *elt)
  */
 noinstr int ftrace_int3_handler(struct pt_regs *regs)
 {
-	const struct ftrace_patch *patch;
-	unsigned long ip, target;
+	const struct ftrace_patch *batch, *patch = NULL;
+	unsigned long ip = regs->ip - INT3_INSN_SIZE;
+	unsigned int *count;
 
 	if (user_mode(regs))
 		return 0;
 
+	/* An NMI may count here as well; when it returns it has counted back. */
+	count = raw_cpu_ptr(&handlers);
+	WRITE_ONCE(*count, *count + 1);
 	/*
-	 * The int3 was read before the references are; pairs with smp_wmb() in
-	 * arch_ftrace_patch().
+	 * Counted before the batch is looked for; pairs with the smp_mb() in
+	 * transit_end().
 	 */
-	smp_rmb();
-	/* Pairs with atomic_set_release() in arch_ftrace_patch(). */
-	if (!raw_atomic_inc_not_zero(&transit.refs))
-		return 0;
-
-	ip = regs->ip - INT3_INSN_SIZE;
-	patch = __inline_bsearch(&ip, transit.batch, transit.nr, sizeof(*patch),
-				 cmp_patch);
-	if (patch) {
-		target = transit.targets[patch->to];
-		if (target)
-			int3_emulate_call(regs, target);
-		else
-			int3_emulate_jmp(regs, ip + MCOUNT_INSN_SIZE);
-	}
-	/* Pairs with the waiting for it in arch_ftrace_patch(). */
-	raw_atomic_dec_return_release(&transit.refs);
+	smp_mb();
+	/* Pairs with smp_store_release() in arch_ftrace_patch(). */
+	batch = smp_load_acquire(&transit.batch);
+	if (batch)
+		patch = __inline_bsearch(&ip, batch, transit.nr, sizeof(*patch), cmp_patch);
+	if (patch)
+		emulate(regs, ip, patch);
+	/* The batch is left before that is told; pairs with transit_end(). */
+	smp_store_release(count, *count - 1);
 	return !!patch;
 }

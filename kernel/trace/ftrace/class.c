@@ -2,18 +2,16 @@
 /*
  * Classes: the exact set of ops on a call site.
  *
- * Sites with the same set share a class, so what to call is worked out once a
- * set and not once a site. A class remembers where adding or taking away an
- * ops last led, as a JavaScript engine does for the shapes of objects, so that
- * moving a site on costs a comparison. A class dies with its last site.
+ * Sites with the same set share a class, so what to call is worked out once for
+ * a set and not once for a site. A class dies with its last site.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <linux/hashtable.h>
 #include <linux/idr.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 
+#include "callback.h"
 #include "class.h"
 #include "ftrace_internal.h"
 #include "table.h"
@@ -29,37 +27,23 @@ static unsigned int room = 1;
 static DEFINE_IDA(ids);
 static DEFINE_HASHTABLE(by_set, 10);
 
-/* The same whatever the order, and quick to get for one ops more or less. */
+/* Of a set: the sum of its ops. */
 static unsigned long hash_ops(const struct ftrace_ops *ops)
 {
 	return hash_long((unsigned long)ops, BITS_PER_LONG);
 }
 
-static unsigned long hash_set(const struct ftrace_class *c)
+static unsigned long hash_set(struct ftrace_ops *const *set, unsigned int nr)
 {
-	unsigned long sum = 0;
+	unsigned long total = 0;
 
-	for (unsigned int i = 0; i < c->nr; i++)
-		sum += hash_ops(c->ops[i]);
-	return sum;
-}
-
-/* Is @c the set of @set, less @without if any, with @with if any? */
-static bool same_set(const struct ftrace_class *c, const struct ftrace_class *set,
-		     const struct ftrace_ops *with, const struct ftrace_ops *without)
-{
-	if (c->nr != set->nr + !!with - !!without)
-		return false;
-	if (with && !ftrace_class_has(c, with))
-		return false;
-	for (unsigned int i = 0; i < set->nr; i++)
-		if (set->ops[i] != without && !ftrace_class_has(c, set->ops[i]))
-			return false;
-	return true;
+	for (unsigned int i = 0; i < nr; i++)
+		total += hash_ops(set[i]);
+	return total;
 }
 
 /* Double the arrays that are indexed by class numbers. */
-static int make_room(u32 id, gfp_t gfp)
+static int make_room(u32 id)
 {
 	struct ftrace_class **classes;
 	unsigned long *targets;
@@ -68,8 +52,8 @@ static int make_room(u32 id, gfp_t gfp)
 	if (id < room)
 		return 0;
 	more = max(64U, 2 * room);
-	classes = kvcalloc(more, sizeof(*classes), gfp);
-	targets = kvcalloc(more, sizeof(*targets), gfp);
+	classes = kvcalloc(more, sizeof(*classes), GFP_KERNEL);
+	targets = kvcalloc(more, sizeof(*targets), GFP_KERNEL);
 	if (!classes || !targets) {
 		kvfree(classes);
 		kvfree(targets);
@@ -87,11 +71,18 @@ static int make_room(u32 id, gfp_t gfp)
 	return 0;
 }
 
-/*
- * May these ops share a function? One may change the instruction pointer, one
- * may be a direct caller, and both may be there if the direct caller agrees.
+/**
+ * ftrace_class_check - may the ops of a class share a function?
+ * @c: the class
+ * @new: the ops that is about to be added to the others
+ *
+ * One may change the instruction pointer, one may be a direct caller, and both may
+ * be there if the direct caller agrees.
+ *
+ * Return: 0, -EBUSY, or what the owner of the direct caller says.
+ * Context: ftrace_lock held; may sleep.
  */
-static int check_set(struct ftrace_class *c, struct ftrace_ops *new)
+int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *new)
 {
 	struct ftrace_ops *ipmodify = NULL, *direct = NULL;
 
@@ -119,94 +110,53 @@ static int check_set(struct ftrace_class *c, struct ftrace_ops *new)
 }
 
 /* What the sites of a class call. */
-static int make_target(struct ftrace_class *c, gfp_t gfp)
+static int make_target(struct ftrace_class *c)
 {
-	struct ftrace_call *calls;
 	unsigned long direct = 0;
-	unsigned int nr = 0;
-	bool regs = false;
 
-	calls = kvcalloc(c->nr, sizeof(*calls), gfp);
-	if (!calls)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < c->nr; i++) {
-		struct ftrace_ops *ops = c->ops[i];
-
-		regs |= !!(ops->flags & FTRACE_OPS_FL_SAVE_REGS);
-		if (ops->flags & FTRACE_OPS_FL_DIRECT)
-			direct = ftrace_direct_of(ops);
-		else
-			calls[nr++] = (struct ftrace_call){ ftrace_ops_get_func(ops), ops };
-	}
-
-	if (direct && !arch_ftrace_reaches(direct)) {
-		kvfree(calls);
+	for (unsigned int i = 0; i < c->nr; i++)
+		if (c->ops[i]->flags & FTRACE_OPS_FL_DIRECT)
+			direct = ftrace_direct_of(c->ops[i]);
+	if (direct && !arch_ftrace_reaches(direct))
 		return -ERANGE;
-	}
-	if (nr) {
-		c->tramp = arch_ftrace_tramp_make(calls, nr, regs, direct, gfp);
-		if (c->tramp) {
-			ftrace_targets[c->id] = c->tramp->addr;
-			ftrace_announce_tramp(c->tramp, false);
-		}
-	} else {
+	if (direct && c->nr == 1) {
 		ftrace_targets[c->id] = direct;
+		return 0;
 	}
-	kvfree(calls);
-	return nr && !c->tramp ? -ENOMEM : 0;
+	c->caller = ftrace_caller_make(c->ops, c->nr);
+	if (!c->caller)
+		return -ENOMEM;
+	ftrace_targets[c->id] = c->caller->tramp->addr;
+	return 0;
 }
 
-/* Where a client looks for the trampoline that is its own. */
-static void own_tramp(struct ftrace_class *c)
+static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned int nr)
 {
-	if (c->nr != 1 || !c->tramp)
-		return;
-	c->ops[0]->trampoline = c->tramp->addr;
-	c->ops[0]->trampoline_size = c->tramp->size;
-}
-
-/* Make the set of @set, less @without if any, with @with if any. */
-static struct ftrace_class *class_make(struct ftrace_class *set,
-				       struct ftrace_ops *with,
-				       struct ftrace_ops *without, gfp_t gfp)
-{
-	unsigned int n = 0, nr = set->nr + !!with - !!without;
 	struct ftrace_class *c;
 	int id, ret = -ENOMEM;
 
-	c = kvzalloc(struct_size(c, ops, nr), gfp);
+	c = kvzalloc(struct_size(c, ops, nr), GFP_KERNEL);
 	if (!c)
 		return ERR_PTR(-ENOMEM);
-	INIT_HLIST_NODE(&c->node);
-	INIT_HLIST_HEAD(&c->came);
 	c->nr = nr;
-	for (unsigned int i = 0; i < set->nr; i++) {
-		if (with && with->seq > set->ops[i]->seq) {
-			c->ops[n++] = with;
-			with = NULL;
-		}
-		if (set->ops[i] != without)
-			c->ops[n++] = set->ops[i];
-	}
-	if (with)
-		c->ops[n++] = with;
+	memcpy(c->ops, set, nr * sizeof(*set));
 
-	id = ida_alloc_range(&ids, 1, SITE_CLASS_MASK, gfp);
+	id = ida_alloc_range(&ids, 1, SITE_CLASS_MASK, GFP_KERNEL);
 	if (id < 0) {
 		ret = id;
 		goto free_class;
 	}
 	c->id = id;
-	ret = make_room(id, gfp);
-	if (ret)
-		goto free_id;
-	ret = make_target(c, gfp);
+	ret = make_room(id);
+	if (!ret)
+		ret = make_target(c);
 	if (ret)
 		goto free_id;
 
-	own_tramp(c);
 	ftrace_classes[id] = c;
-	hash_add(by_set, &c->node, hash_set(c));
+	hash_add(by_set, &c->node, hash_set(c->ops, nr));
+	for (unsigned int i = 0; i < nr; i++)
+		c->ops[i]->callback->nr_classes++;
 	return c;
 
 free_id:
@@ -216,172 +166,80 @@ free_class:
 	return ERR_PTR(ret);
 }
 
-static struct ftrace_class *class_find(struct ftrace_class *set,
-				       struct ftrace_ops *with,
-				       struct ftrace_ops *without)
+/**
+ * ftrace_class_of - the class of a set of ops
+ * @set: the ops, youngest first
+ * @nr: how many
+ *
+ * Return: the class, perhaps with no users yet; ERR_PTR(-ENOMEM);
+ * ERR_PTR(-ERANGE) if a direct caller is too far away.
+ * Context: ftrace_lock held; may sleep.
+ */
+struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr)
 {
-	unsigned long hash = hash_set(set);
 	struct ftrace_class *c;
 
-	if (with)
-		hash += hash_ops(with);
-	if (without)
-		hash -= hash_ops(without);
-	hash_for_each_possible(by_set, c, node, hash)
-		if (same_set(c, set, with, without))
-			return c;
-	return NULL;
-}
-
-static struct ftrace_class *remember(struct ftrace_transition *t,
-				     struct ftrace_class *to, struct ftrace_ops *ops)
-{
-	if (!IS_ERR(to) && to != &empty) {
-		if (t->to)
-			hlist_del(&t->node);
-		t->to = to;
-		t->ops = ops;
-		hlist_add_head(&t->node, &to->came);
-	}
-	return to;
-}
-
-static void forget(struct ftrace_transition *t)
-{
-	if (t->to)
-		hlist_del(&t->node);
-	t->to = NULL;
-}
-
-/**
- * ftrace_class_add - the class that a site has with one ops more
- * @c: its class now
- * @ops: the ops, not in @c
- * @agreed: they have been on one site before, so nobody is asked
- * @gfp: for memory
- *
- * Return: the class, perhaps with no users yet; ERR_PTR(-EBUSY) if @ops cannot
- * be on one site with those in @c; ERR_PTR(-ENOMEM); ERR_PTR(-ERANGE) if a
- * direct caller is too far away; or what the owner of a direct caller says.
- * Context: ftrace_lock held; may sleep.
- */
-struct ftrace_class *ftrace_class_add(struct ftrace_class *c, struct ftrace_ops *ops,
-				      bool agreed, gfp_t gfp)
-{
-	struct ftrace_class *to;
-	int ret;
-
-	if (c->add.to && c->add.ops == ops)
-		return c->add.to;
-	to = class_find(c, ops, NULL);
-	if (!to)
-		to = class_make(c, ops, NULL, gfp);
-	if (IS_ERR(to))
-		return to;
-
-	ret = agreed ? 0 : check_set(to, ops);
-	if (ret) {
-		if (!to->users)
-			ftrace_class_put(to);
-		return ERR_PTR(ret);
-	}
-	/* Whether this one may is asked each time. */
-	if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
-		return to;
-	return remember(&c->add, to, ops);
-}
-
-/**
- * ftrace_class_del - the class that a site has with one ops less
- * @c: its class now
- * @ops: the ops, in @c
- * @gfp: for memory; with __GFP_NOFAIL where it cannot be helped
- *
- * Return: the class, perhaps with no users yet; ERR_PTR(-ENOMEM).
- * Context: ftrace_lock held; may sleep.
- */
-struct ftrace_class *ftrace_class_del(struct ftrace_class *c, struct ftrace_ops *ops,
-				      gfp_t gfp)
-{
-	struct ftrace_class *to;
-
-	if (c->nr == 1)
+	if (!nr)
 		return &empty;
-	if (c->del.to && c->del.ops == ops)
-		return c->del.to;
-	to = class_find(c, NULL, ops);
-	if (!to)
-		to = class_make(c, NULL, ops, gfp);
-	return remember(&c->del, to, ops);
+	hash_for_each_possible(by_set, c, node, hash_set(set, nr))
+		if (c->nr == nr && !memcmp(c->ops, set, nr * sizeof(*set)))
+			return c;
+	return class_make(set, nr);
 }
 
 /**
- * ftrace_class_fresh - the class that takes the place of a stale one
- * @c: the stale class
- * @gfp: for memory
- *
- * Return: the class, perhaps with no users yet; ERR_PTR(-ENOMEM).
- * Context: ftrace_lock held; may sleep.
- */
-struct ftrace_class *ftrace_class_fresh(struct ftrace_class *c, gfp_t gfp)
-{
-	return class_find(c, NULL, NULL) ?: class_make(c, NULL, NULL, gfp);
-}
-
-/**
- * ftrace_classes_stale - the callback of an ops is about to change, or not so
+ * ftrace_classes_stale - the callback of an ops is about to change
  * @ops: the ops
- * @stale: true: classes with it are no longer found by their sets; false: they
- *	are again, for the change did not come about
+ *
+ * Classes with it are no longer found by their sets. Should the change fail,
+ * their sites leave them when a plan looks at them the next time.
  *
  * Context: ftrace_lock held.
  */
-void ftrace_classes_stale(struct ftrace_ops *ops, bool stale)
+void ftrace_classes_stale(struct ftrace_ops *ops)
 {
-	for (unsigned int id = 1; id < room; id++) {
+	unsigned int left = ops->callback->nr_classes;
+
+	for (unsigned int id = 1; id < room && left; id++) {
 		struct ftrace_class *c = ftrace_classes[id];
 
-		if (!c || !ftrace_class_has(c, ops) || c->stale == stale)
+		if (!c || !ftrace_class_has(c, ops))
 			continue;
-		c->stale = stale;
-		if (stale) {
-			struct ftrace_transition *t;
-			struct hlist_node *tmp;
-
+		left--;
+		if (!c->stale)
 			hash_del(&c->node);
-			hlist_for_each_entry_safe(t, tmp, &c->came, node)
-				forget(t);
-			forget(&c->add);
-			forget(&c->del);
-		} else {
-			hash_add(by_set, &c->node, hash_set(c));
-			own_tramp(c);
-		}
+		c->stale = true;
 	}
 }
 
-/*
- * Trampolines of dead classes. A task may be in one, preempted even, so they
- * wait for every task to be seen out of it, all that there are at a time.
+/**
+ * ftrace_classes_lose - an ops that has gone must not be in any class
+ * @ops: the ops, the slots of which have been switched off
+ *
+ * Some sites cannot leave their class: those that hold unexpected bytes, and all
+ * when there is no memory for the class without @ops. The class goes on without
+ * @ops. It is stale: sites leave it when a plan looks at them the next time.
+ *
+ * Context: ftrace_lock held.
  */
-static LLIST_HEAD(dead_tramps);
-
-static void free_tramps(struct work_struct *work)
+void ftrace_classes_lose(struct ftrace_ops *ops)
 {
-	struct llist_node *list = llist_del_all(&dead_tramps);
-	struct ftrace_tramp *tramp, *tmp;
+	for (unsigned int id = 1; id < room && ops->callback->nr_classes; id++) {
+		struct ftrace_class *c = ftrace_classes[id];
+		unsigned int n = 0;
 
-	ftrace_wait_callbacks();
-
-	mutex_lock(&ftrace_lock);
-	llist_for_each_entry_safe(tramp, tmp, list, free) {
-		ftrace_announce_tramp(tramp, true);
-		arch_ftrace_tramp_free(tramp);
+		if (!c || !ftrace_class_has(c, ops))
+			continue;
+		if (!c->stale)
+			hash_del(&c->node);
+		c->stale = true;
+		for (unsigned int i = 0; i < c->nr; i++)
+			if (c->ops[i] != ops)
+				c->ops[n++] = c->ops[i];
+		c->nr = n;
+		ops->callback->nr_classes--;
 	}
-	mutex_unlock(&ftrace_lock);
 }
-
-static DECLARE_WORK(free_tramps_work, free_tramps);
 
 /**
  * ftrace_class_put - let go of a class that has no users any more
@@ -391,30 +249,18 @@ static DECLARE_WORK(free_tramps_work, free_tramps);
  */
 void ftrace_class_put(struct ftrace_class *c)
 {
-	struct ftrace_transition *t;
-	struct hlist_node *tmp;
-
 	if (c == &empty || WARN_ON_ONCE(c->users))
 		return;
 
-	hlist_for_each_entry_safe(t, tmp, &c->came, node)
-		forget(t);
-	forget(&c->add);
-	forget(&c->del);
 	if (!c->stale)
 		hash_del(&c->node);
 	ftrace_classes[c->id] = NULL;
 	ftrace_targets[c->id] = 0;
 	ida_free(&ids, c->id);
-
-	if (c->nr == 1 && c->tramp && c->ops[0]->trampoline == c->tramp->addr)
-		c->ops[0]->trampoline = 0;
-	if (c->tramp) {
-		llist_add(&c->tramp->free, &dead_tramps);
-		/* Early at boot there is none yet, and they wait for the next one. */
-		if (system_unbound_wq)
-			queue_work(system_unbound_wq, &free_tramps_work);
-	}
+	for (unsigned int i = 0; i < c->nr; i++)
+		c->ops[i]->callback->nr_classes--;
+	if (c->caller)
+		ftrace_caller_retire(c->caller);
 	kvfree(c);
 }
 

@@ -166,7 +166,7 @@ void ftrace_ipmodify_gone(struct ftrace_ops *ops)
 
 static int check_direct(const struct ftrace_ops *ops)
 {
-	bool in_use = ops->func || ops->trampoline || ops->flags & FTRACE_OPS_FL_ENABLED;
+	bool in_use = ops->func || ops->flags & FTRACE_OPS_FL_ENABLED;
 
 	/* Without a filter it was never initialised, either. */
 	return in_use || !(ops->flags & FTRACE_OPS_FL_INITIALIZED) ? -EINVAL : 0;
@@ -252,8 +252,9 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
 		if (ret)
 			return ret;
 	}
+	/* A direct caller may ask for something that takes direct_mutex. */
+	ftrace_shutdown_wait(ops);
 	ops->func = NULL;
-	ops->trampoline = 0;
 	ops->flags &= ~(FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS);
 	if (free_filters)
 		ftrace_free_filter(ops);
@@ -292,12 +293,10 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 	change.on = ftrace_ops_active(ops);
 	scope.hash[0] = rcu_dereference_protected(ops->func_hash->filter_hash, true);
 	ops->direct_call = addr;
-	ftrace_classes_stale(ops, true);
+	ftrace_classes_stale(ops);
 	ret = ftrace_plan_run(&change, 1, &scope, FTRACE_PLAN_AGREED);
-	if (ret) {
+	if (ret)
 		ops->direct_call = old;
-		ftrace_classes_stale(ops, false);
-	}
 	return ret;
 }
 EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);

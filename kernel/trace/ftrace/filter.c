@@ -335,7 +335,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 
 	for_each_ftrace_ops(op)
 		nr += ops_uses(op, ops->func_hash);
-	changes = kcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
+	changes = kvcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
 	if (!changes) {
 		ftrace_hash_free(copy);
 		return -ENOMEM;
@@ -358,7 +358,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 		swap(old, copy);
 	}
 	ftrace_hash_free_rcu(old);
-	kfree(changes);
+	kvfree(changes);
 	return ret;
 }
 

@@ -9,6 +9,7 @@
  * truncated or not. Commands (`function:command') take effect as they are written.
  */
 #include <linux/fs.h>
+#include <linux/kallsyms.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -18,7 +19,8 @@
 #include "listing.h"
 #include "probes.h"
 
-#define WORD_MAX	512
+/* As long as a symbol that is printed with all that belongs to it, and wildcards. */
+#define WORD_MAX	(KSYM_SYMBOL_LEN + 4)
 
 /**
  * struct filter_file - an open file
@@ -559,14 +561,17 @@ void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
 void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 {
 	struct trace_array *tr = ops->private;
+	bool wait = false;
 
 	scoped_guard(mutex, &ftrace_lock) {
 		if (ops->flags & FTRACE_OPS_FL_ENABLED)
-			ftrace_shutdown(ops);
+			wait = !ftrace_shutdown(ops);
 		ops->flags |= FTRACE_OPS_FL_DELETED;
 		ftrace_mod_wait_free(ftrace_mod_waits(tr, true));
 		ftrace_mod_wait_free(ftrace_mod_waits(tr, false));
 	}
+	if (wait)
+		ftrace_shutdown_wait(ops);
 	/* After ftrace_kill() it is still called. */
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
 		ftrace_free_filter(ops);

@@ -34,13 +34,15 @@ extern struct ftrace_ops global_ops;
 /* ops.c */
 void ftrace_ops_init(struct ftrace_ops *ops);
 bool ftrace_ops_active(const struct ftrace_ops *ops);
-ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops);
 int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
 int ftrace_startup(struct ftrace_ops *ops);
 int ftrace_shutdown(struct ftrace_ops *ops);
+void ftrace_shutdown_wait(struct ftrace_ops *ops);
 bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 			   struct ftrace_hash *filter);
 int ftrace_set_enabled(bool on);
+
+/* callback.c */
 void ftrace_wait_callbacks(void);
 
 /* hash.c */

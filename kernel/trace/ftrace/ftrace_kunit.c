@@ -6,13 +6,16 @@
  * classes of their sites, at the bytes of the sites, and at which callbacks run.
  */
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>
 #include <linux/memory.h>
+#include <linux/vmalloc.h>
 
 #include <asm/sections.h>
 #include <asm/text-patching.h>
 
+#include "callback.h"
 #include "class.h"
 #include "../../kallsyms_internal.h"
 #include "ftrace_internal.h"
@@ -70,6 +73,11 @@ static struct ftrace_class *class_of(test_func_t func)
 	struct ftrace_table *t;
 
 	return ftrace_class_nth(site_class(site_of(func, &t)));
+}
+
+static unsigned long tramp_of(test_func_t func)
+{
+	return class_of(func)->caller->tramp->addr;
 }
 
 static bool calls(test_func_t func, unsigned long target)
@@ -283,8 +291,8 @@ static void one_ops_is_called(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "");
 	KUNIT_EXPECT_EQ(test, class_of(ftrace_kunit_func1)->nr, 1);
 	KUNIT_EXPECT_EQ(test, class_of(ftrace_kunit_func1)->users, 1);
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, ops_a.trampoline));
-	KUNIT_EXPECT_TRUE(test, is_ftrace_trampoline(ops_a.trampoline));
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, tramp_of(ftrace_kunit_func1)));
+	KUNIT_EXPECT_TRUE(test, is_ftrace_trampoline(tramp_of(ftrace_kunit_func1)));
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EBUSY);
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
@@ -511,19 +519,45 @@ static void bad_input_is_refused(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(ops_a.func_hash->filter_hash));
 }
 
-/* Bytes that nobody expects are left as they are, and everybody else goes on. */
-static void bad_site_is_left_alone(struct kunit *test)
+/* A nop as long as the one of a site, but not the same. */
+static const u8 strange[] = { 0x0f, 0x1f, 0x44, 0x00, 0x08 };
+
+static void write_site(test_func_t func, const u8 *bytes)
 {
-	unsigned long ip = ftrace_location((unsigned long)ftrace_kunit_func4);
-	/* A nop as long, but not the one that was put there. */
-	static const u8 strange[] = { 0x0f, 0x1f, 0x44, 0x00, 0x08 };
-	u8 nop[FTRACE_INSN_MAX];
+	guard(mutex)(&text_mutex);
+	text_poke((void *)ftrace_location((unsigned long)func), bytes, MCOUNT_INSN_SIZE);
+}
+
+static bool site_holds(test_func_t func, const u8 *bytes)
+{
+	return !memcmp((void *)ftrace_location((unsigned long)func), bytes, MCOUNT_INSN_SIZE);
+}
+
+static bool site_failed(test_func_t func)
+{
 	struct ftrace_table *t;
 
-	KUNIT_ASSERT_NE(test, ip, 0);
-	arch_ftrace_insn(ip, 0, nop);
-	scoped_guard(mutex, &text_mutex)
-		text_poke((void *)ip, strange, sizeof(strange));
+	return site_of(func, &t)->state & SITE_FAILED;
+}
+
+/* What only a test does: have the core believe in the site again. */
+static void site_mend(test_func_t func, const u8 *bytes)
+{
+	struct ftrace_table *t;
+
+	write_site(func, bytes);
+	guard(mutex)(&ftrace_lock);
+	site_of(func, &t)->state &= SITE_CLASS_MASK;
+}
+
+/* Bytes that nobody expects are left as they are, and all other sites go on. */
+static void bad_site_is_left_alone(struct kunit *test)
+{
+	struct ftrace_class *before = class_of(ftrace_kunit_func4);
+	u8 bytes[MCOUNT_INSN_SIZE];
+
+	memcpy(bytes, (void *)ftrace_location((unsigned long)ftrace_kunit_func4), sizeof(bytes));
+	write_site(ftrace_kunit_func4, strange);
 
 	/* By its name, which is when it is found out: an error, also for the others. */
 	KUNIT_EXPECT_EQ(test, filter(&ops_a, ftrace_kunit_func4, true), 0);
@@ -536,8 +570,8 @@ static void bad_site_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), 0);
 	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
 	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "");
-	KUNIT_EXPECT_TRUE(test, site_of(ftrace_kunit_func4, &t)->state & SITE_FAILED);
-	KUNIT_EXPECT_EQ(test, site_class(site_of(ftrace_kunit_func4, &t)), 0);
+	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
+	KUNIT_EXPECT_PTR_EQ(test, class_of(ftrace_kunit_func4), before);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
 
 	/* By its name, that remains an error. */
@@ -547,20 +581,30 @@ static void bad_site_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "");
 
-	KUNIT_EXPECT_EQ(test, memcmp((void *)ip, strange, sizeof(strange)), 0);
-	scoped_guard(mutex, &text_mutex)
-		text_poke((void *)ip, nop, MCOUNT_INSN_SIZE);
+	KUNIT_EXPECT_TRUE(test, site_holds(ftrace_kunit_func4, strange));
+	site_mend(ftrace_kunit_func4, bytes);
+	ftrace_free_filter(&ops_a);
+}
 
-	/* Of an ops that had it, all else can still be changed. */
-	site_of(ftrace_kunit_func4, &t)->state &= SITE_CLASS_MASK;
-	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), 0);
+/*
+ * A site that turns out bad while it calls a trampoline: who wrote to it may put
+ * the call back, also when the ops has gone. All else can be changed meanwhile.
+ */
+static void bad_site_keeps_its_trampoline(struct kunit *test)
+{
+	unsigned int before = nr_classes();
+	u8 call[MCOUNT_INSN_SIZE];
+
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func*", 18, 1), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_b, "ftrace_kunit_func4*", 19, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
 	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "a");
-	scoped_guard(mutex, &text_mutex)
-		text_poke((void *)ip, strange, sizeof(strange));
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_b, "ftrace_kunit_func4*", 19, 1), 0);
+	memcpy(call, (void *)ftrace_location((unsigned long)ftrace_kunit_func4), sizeof(call));
+	write_site(ftrace_kunit_func4, strange);
+
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
-	KUNIT_EXPECT_TRUE(test, site_of(ftrace_kunit_func4, &t)->state & SITE_FAILED);
-	KUNIT_EXPECT_EQ(test, filter(&ops_a, ftrace_kunit_func2, false), 0);
+	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func2", 18, 1), 0);
 	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "a");
 	scoped_guard(mutex, &ftrace_lock) {
 		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, note_other), 0);
@@ -568,14 +612,75 @@ static void bad_site_is_left_alone(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(false), 0);
 		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(true), 0);
 	}
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "a");
+	KUNIT_EXPECT_TRUE(test, site_holds(ftrace_kunit_func4, strange));
+	write_site(ftrace_kunit_func4, call);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "a");
+	write_site(ftrace_kunit_func4, strange);
+
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
-	KUNIT_EXPECT_EQ(test, memcmp((void *)ip, strange, sizeof(strange)), 0);
-	scoped_guard(mutex, &text_mutex)
-		text_poke((void *)ip, nop, MCOUNT_INSN_SIZE);
+	/* Trampolines that no site calls are freed meanwhile. */
+	ftrace_wait_callbacks();
+	msleep(100);
+	write_site(ftrace_kunit_func4, call);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "");
+	KUNIT_EXPECT_EQ(test, class_of(ftrace_kunit_func4)->nr, 0);
+	KUNIT_EXPECT_EQ(test, nr_classes(), before + 1);
+
+	site_mend(ftrace_kunit_func4, call);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "b");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func4, 0));
+	KUNIT_EXPECT_EQ(test, nr_classes(), before);
 	ftrace_free_filter(&ops_a);
 	ftrace_free_filter(&ops_b);
+}
+
+/* Tables come and go by the thousand. Those that have gone leave nothing behind. */
+static void tables_come_and_go(struct kunit *test)
+{
+	static struct ftrace_table *table[2000];
+	unsigned int i, failed = 0, found = 0, before = ftrace_nr_sites();
+	struct ftrace_table *t;
+
+	guard(mutex)(&ftrace_lock);
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		table[i] = kzalloc(sizeof(*t), GFP_KERNEL | __GFP_NOFAIL);
+		table[i]->sites = vmalloc(PAGE_SIZE);
+		/* Where nothing else is; in no order. */
+		table[i]->start = PAGE_SIZE * (1 + i * 7 % ARRAY_SIZE(table));
+		table[i]->end = table[i]->start + PAGE_SIZE;
+		table[i]->sites[0] = (struct dyn_ftrace){ .off = 16 };
+		table[i]->nr = 1;
+		failed += !!ftrace_tables_add(table[i]);
+	}
+	KUNIT_EXPECT_EQ(test, failed, 0);
+	for (i = 0; i < ARRAY_SIZE(table); i++)
+		found += ftrace_location(table[i]->start + 16) == table[i]->start + 16;
+	KUNIT_EXPECT_EQ(test, found, ARRAY_SIZE(table));
+
+	found = 0;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		unsigned long ip = table[i]->start + 16;
+
+		ftrace_tables_drop(table[i]);
+		found += !!ftrace_location(ip);
+	}
+	KUNIT_EXPECT_EQ(test, found, 0);
+	KUNIT_EXPECT_EQ(test, ftrace_nr_sites(), before);
+
+	/* The next one that comes takes their place. */
+	t = kzalloc(sizeof(*t), GFP_KERNEL | __GFP_NOFAIL);
+	t->sites = vmalloc(PAGE_SIZE);
+	t->start = PAGE_SIZE;
+	t->end = 2 * PAGE_SIZE;
+	t->nr = 1;
+	KUNIT_EXPECT_EQ(test, ftrace_tables_add(t), 0);
+	KUNIT_EXPECT_PTR_EQ(test, ftrace_table_nth(0), t);
+	KUNIT_EXPECT_GT(test, ftrace_table_nth(1)->nr, 0);
+	ftrace_tables_drop(t);
 }
 
 /* By name, a function is where kallsyms says; its site may be behind an ENDBR. */
@@ -641,6 +746,8 @@ static struct kunit_case ftrace_cases[] = {
 #endif
 	KUNIT_CASE(bad_input_is_refused),
 	KUNIT_CASE(bad_site_is_left_alone),
+	KUNIT_CASE(bad_site_keeps_its_trampoline),
+	KUNIT_CASE(tables_come_and_go),
 	KUNIT_CASE(names_are_looked_up),
 	KUNIT_CASE(disabled_is_nop_everywhere),
 	{ }

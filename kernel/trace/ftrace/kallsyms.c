@@ -187,6 +187,12 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
 	return 0;
 }
 
+/*
+ * The size of an event has 16 bits, for its header and the code: of a large
+ * trampoline it takes several.
+ */
+#define CODE_PER_EVENT	SZ_32K
+
 /**
  * ftrace_announce_tramp - tell perf of a trampoline that it may find in samples
  * @tramp: the trampoline
@@ -196,13 +202,16 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
  */
 void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone)
 {
-	void *code = (void *)tramp->addr;
+	unsigned int len;
 
 	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, tramp->addr, tramp->size,
 			   gone, TRAMP_SYM);
-	/* An event has 16 bits for the length. */
-	if (!gone && tramp->size <= U16_MAX)
-		perf_event_text_poke(code, NULL, 0, code, tramp->size);
+	for (unsigned int at = 0; !gone && at < tramp->size; at += len) {
+		void *code = (void *)tramp->addr + at;
+
+		len = min(tramp->size - at, CODE_PER_EVENT);
+		perf_event_text_poke(code, NULL, 0, code, len);
+	}
 }
 
 /**
@@ -218,12 +227,23 @@ bool is_ftrace_trampoline(unsigned long addr)
 	return arch_ftrace_tramp_find(addr);
 }
 
-/* Names that are being looked up. */
+/* The address of a symbol if it is a function that can be traced. */
+static int lookup_kernel(void *data, unsigned long addr)
+{
+	unsigned long *found = data;
+
+	if (!ftrace_location(addr))
+		return 0;
+	*found = addr;
+	return 1;
+}
+
+/* Names that are being looked up in modules. */
 struct lookup {
 	const char	**syms;
 	size_t		cnt;
 	unsigned long	*addrs;
-	size_t		found;
+	size_t		missing;
 };
 
 static int cmp_name(const void *a, const void *b)
@@ -231,7 +251,7 @@ static int cmp_name(const void *a, const void *b)
 	return strcmp(*(const char * const *)a, *(const char * const *)b);
 }
 
-static int lookup_symbol(void *data, const char *name, unsigned long addr)
+static int lookup_module(void *data, const char *name, unsigned long addr)
 {
 	struct lookup *l = data;
 	const char **sym;
@@ -242,7 +262,7 @@ static int lookup_symbol(void *data, const char *name, unsigned long addr)
 	if (!ftrace_location(addr))
 		return 0;
 	l->addrs[sym - l->syms] = addr;
-	return ++l->found == l->cnt;
+	return !--l->missing;
 }
 
 /**
@@ -251,6 +271,9 @@ static int lookup_symbol(void *data, const char *name, unsigned long addr)
  * @cnt: how many
  * @addrs: where the addresses go, in the same order
  *
+ * The kernel's symbols are sorted by name: each takes a binary search. Those of
+ * modules are not, and are walked once if a name is not the kernel's.
+ *
  * Return: 0, or -ESRCH if one is not a function that can be traced.
  * Context: may sleep.
  */
@@ -258,8 +281,13 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
 {
 	struct lookup l = { sorted_syms, cnt, addrs };
 
-	memset(addrs, 0, cnt * sizeof(*addrs));
-	if (kallsyms_on_each_symbol(lookup_symbol, &l))
+	for (size_t i = 0; i < cnt; i++) {
+		addrs[i] = 0;
+		kallsyms_on_each_match_symbol(lookup_kernel, sorted_syms[i], &addrs[i]);
+		l.missing += !addrs[i];
+		cond_resched();
+	}
+	if (!l.missing)
 		return 0;
-	return module_kallsyms_on_each_symbol(NULL, lookup_symbol, &l) > 0 ? 0 : -ESRCH;
+	return module_kallsyms_on_each_symbol(NULL, lookup_module, &l) > 0 ? 0 : -ESRCH;
 }

@@ -10,6 +10,7 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 
+#include "callback.h"
 #include "class.h"
 #include "ftrace_internal.h"
 #include "listing.h"
@@ -158,12 +159,12 @@ static void show_class(struct seq_file *m, const struct dyn_ftrace *site)
 	unsigned long direct = 0;
 
 	show_flags(m, site, c);
-	if (c->tramp) {
-		seq_printf(m, "\ttramp: %pS", (void *)c->tramp->addr);
+	if (site->state & SITE_FAILED) {
+		seq_puts(m, "\tfailed: unexpected bytes");
+	} else if (c->caller) {
+		seq_printf(m, "\ttramp: %pS", (void *)c->caller->tramp->addr);
 		if (c->nr == 1)
 			seq_printf(m, " (%pS)", ftrace_ops_get_func(c->ops[0]));
-	} else if (site->state & SITE_FAILED) {
-		seq_puts(m, "\tfailed: unexpected bytes");
 	}
 	for (unsigned int i = 0; i < c->nr; i++) {
 		if (c->ops[i]->flags & FTRACE_OPS_FL_DIRECT)

@@ -100,7 +100,7 @@ static int add_table(struct module *mod, unsigned long start, unsigned long end,
 		return PTR_ERR_OR_ZERO(t);
 	check_sites(t);
 	t->live = live;
-	ret = ftrace_tables_replace(t, NULL);
+	ret = ftrace_tables_add(t);
 	if (ret)
 		ftrace_table_free(t);
 	else
@@ -117,10 +117,11 @@ static void drop_table(struct ftrace_table *t)
 		c->users--;
 		if (!c->users)
 			ftrace_class_put(c);
+		if (i % 4096 == 0)
+			cond_resched();
 	}
 	account(t, -1);
-	ftrace_tables_replace(NULL, t);
-	ftrace_table_free(t);
+	ftrace_tables_drop(t);
 }
 
 /* A table whose text lies in a range; with @mod, of that module, wherever. */
@@ -131,7 +132,7 @@ static struct ftrace_table *find_table(struct module *mod, unsigned long start,
 	unsigned int i;
 
 	for_each_ftrace_table(t, i)
-		if (t->mod == mod && t->start >= start && t->end <= end)
+		if (t->nr && t->mod == mod && t->start >= start && t->end <= end)
 			return t;
 	return NULL;
 }
@@ -271,19 +272,32 @@ void ftrace_module_init(struct module *mod)
 		pr_warn("%s: no memory for its call sites, not traced\n", mod->name);
 }
 
+/* Look up a short filter in a long table, or else all sites of it in the filter. */
+static struct ftrace_scope table_scope(struct ftrace_table *t, struct ftrace_ops *ops)
+{
+	struct ftrace_hash *filter;
+
+	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
+	if (!list_empty(&ops->subop_list) || ftrace_hash_empty(filter) ||
+	    filter->count > t->nr)
+		filter = NULL;
+	return (struct ftrace_scope){ .table = t, .hash = { filter } };
+}
+
 /*
- * Whoever traces, traces the functions of a new module, too. One by one, so that
- * an ops that cannot does not keep others from it.
+ * Ops that trace get the functions of a new module as well. Each ops has a plan
+ * of its own, so that the failure of one does not affect the others.
  */
 static void trace_new_table(struct ftrace_table *t)
 {
-	struct ftrace_scope scope = { .table = t };
 	struct ftrace_ops *ops;
 
 	for_each_ftrace_ops(ops) {
 		struct ftrace_change change = { ops, true };
+		struct ftrace_scope scope = table_scope(t, ops);
 		int ret;
 
+		cond_resched();
 		if (!ftrace_ops_active(ops))
 			continue;
 		ret = ftrace_plan_run(&change, 1, &scope, 0);

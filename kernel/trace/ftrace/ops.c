@@ -9,12 +9,12 @@
 
 #include <linux/ftrace_arch.h>
 #include <linux/kprobes.h>
-#include <linux/rcupdate_trace.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 
 #include <asm/sections.h>
 
+#include "callback.h"
 #include "class.h"
 #include "ftrace_internal.h"
 #include "pid.h"
@@ -72,35 +72,6 @@ bool ftrace_ops_active(const struct ftrace_ops *ops)
 	return !functions_off || ops->flags & FTRACE_OPS_FL_PERMANENT;
 }
 
-/* Guards callbacks that cannot cope with recursion, or with RCU not watching. */
-static void ftrace_ops_assist_func(unsigned long ip, unsigned long parent_ip,
-				   struct ftrace_ops *op, struct ftrace_regs *fregs)
-{
-	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
-
-	if (bit < 0)
-		return;
-	if (!(op->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching())
-		op->func(ip, parent_ip, op, fregs);
-	ftrace_test_recursion_unlock(bit);
-}
-
-NOKPROBE_SYMBOL(ftrace_ops_assist_func);
-
-/**
- * ftrace_ops_get_func - what a trampoline calls for an ops
- * @ops: the ops
- *
- * Return: its callback, or a guard that calls it.
- * Context: any.
- */
-ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
-{
-	if (ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU))
-		return ftrace_ops_assist_func;
-	return ops->func;
-}
-
 /* The sites that an ops may have, or may get: those that its filter names. */
 static struct ftrace_scope ops_scope(struct ftrace_ops *ops)
 {
@@ -141,12 +112,10 @@ int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
 		return 0;
 
-	ftrace_classes_stale(ops, true);
+	ftrace_classes_stale(ops);
 	ret = plan_ops(ops, FTRACE_PLAN_AGREED);
-	if (ret) {
+	if (ret)
 		ops->func = old;
-		ftrace_classes_stale(ops, false);
-	}
 	return ret;
 }
 
@@ -160,35 +129,13 @@ static int __init rebuild_early_tramps(void)
 
 	guard(mutex)(&ftrace_lock);
 	for_each_ftrace_ops(ops) {
-		ftrace_classes_stale(ops, true);
-		if (plan_ops(ops, FTRACE_PLAN_AGREED)) {
-			ftrace_classes_stale(ops, false);
+		ftrace_classes_stale(ops);
+		if (plan_ops(ops, FTRACE_PLAN_AGREED))
 			pr_warn("no memory to rebuild the trampoline of %ps\n", ops->func);
-		}
 	}
 	return 0;
 }
 core_initcall(rebuild_early_tramps);
-
-/**
- * ftrace_wait_callbacks - wait until no task is in a callback or trampoline
- *	that no site calls any more
- *
- * A task in a trampoline may be in a context that RCU does not watch, for which
- * the rude flavour makes every CPU schedule, or may have been preempted, for
- * which the tasks flavour waits until it has scheduled by its own will.
- *
- * Context: may sleep.
- */
-void ftrace_wait_callbacks(void)
-{
-	/* Before there is a scheduler there is no task to wait for. */
-	if (!rcu_scheduler_active)
-		return;
-	synchronize_rcu_tasks_rude();
-	if (IS_ENABLED(CONFIG_PREEMPTION))
-		synchronize_rcu_tasks();
-}
 
 /**
  * ftrace_clashes_unseen - can an ops not be on functions with others, of which
@@ -224,12 +171,20 @@ bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 	return false;
 }
 
+/* Nothing of the core calls the ops any more. */
+static void ops_end(struct ftrace_ops *ops)
+{
+	ftrace_callback_put(ops->callback);
+	ops->callback = NULL;
+	ops->func = ops->saved_func;
+}
+
 /**
  * ftrace_startup - register an ops
  * @ops: the ops
  *
- * Return: 0; -ENODEV after ftrace_kill(); -EBUSY if it is registered, or is
- * permanent and tracing is switched off, or could then not be on its functions
+ * Return: 0; -ENODEV after ftrace_kill(); -EBUSY if it is registered, or is being
+ * unregistered, or is permanent and tracing is switched off, or could then not be on its functions
  * with others; -EINVAL if it is being destroyed, names a site that cannot be
  * traced, or would change where all functions go; and what ftrace_plan_run()
  * returns. On an error no site has changed.
@@ -246,7 +201,7 @@ int ftrace_startup(struct ftrace_ops *ops)
 		return -ENODEV;
 	if (ops->flags & FTRACE_OPS_FL_DELETED || !ops->func)
 		return -EINVAL;
-	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+	if (ops->flags & FTRACE_OPS_FL_ENABLED || ops->callback)
 		return -EBUSY;
 	if (ops->flags & FTRACE_OPS_FL_PERMANENT && !ftrace_enabled)
 		return -EBUSY;
@@ -265,6 +220,9 @@ int ftrace_startup(struct ftrace_ops *ops)
 
 	if (!is_kernel_core_data((unsigned long)ops))
 		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
+	ret = ftrace_callback_make(ops);
+	if (ret)
+		return ret;
 	ops->saved_func = ops->func;
 	if (ftrace_pids_enabled(ops))
 		ops->func = ftrace_pid_func;
@@ -274,7 +232,7 @@ int ftrace_startup(struct ftrace_ops *ops)
 	ret = plan_ops(ops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		ops->flags &= ~FTRACE_OPS_FL_ENABLED;
-		ops->func = ops->saved_func;
+		ops_end(ops);
 		return ret;
 	}
 	list_add(&ops->list, &ftrace_ops_registered);
@@ -282,11 +240,12 @@ int ftrace_startup(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_shutdown - unregister an ops
+ * ftrace_shutdown - take an ops off all its sites
  * @ops: the ops
  *
- * When this returns, no site calls the callback any more; and if the memory of
- * the ops is such that it can be freed, no task is in the callback.
+ * Without the lock ftrace_shutdown_wait() is then to be called. Until that has
+ * returned, @ops cannot be registered again. An ops whose memory is never freed
+ * needs no wait, and it is as if it had been called.
  *
  * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill().
  * Context: ftrace_lock held; may sleep.
@@ -307,11 +266,31 @@ int ftrace_shutdown(struct ftrace_ops *ops)
 		return ret;
 	}
 	list_del(&ops->list);
-
-	if (ops->flags & FTRACE_OPS_FL_DYNAMIC)
-		ftrace_wait_callbacks();
-	ops->func = ops->saved_func;
+	if (!(ops->flags & FTRACE_OPS_FL_DYNAMIC))
+		ops_end(ops);
 	return 0;
+}
+
+/**
+ * ftrace_shutdown_wait - wait until an ops can be freed
+ * @ops: the ops, for which ftrace_shutdown() has returned 0
+ *
+ * That is when no task is in its callback. Of a direct caller it is not known who
+ * is in it: that takes grace periods, unless the owner waits by itself.
+ *
+ * Context: may sleep; ftrace_lock not held.
+ */
+void ftrace_shutdown_wait(struct ftrace_ops *ops)
+{
+	if (!(ops->flags & FTRACE_OPS_FL_DYNAMIC))
+		return;
+	if (!(ops->flags & FTRACE_OPS_FL_DIRECT))
+		ftrace_callback_wait(ops->callback, ops->func);
+	else if (!(ops->flags & FTRACE_OPS_FL_OWN_WAIT))
+		ftrace_wait_callbacks();
+
+	guard(mutex)(&ftrace_lock);
+	ops_end(ops);
 }
 
 /**
@@ -351,13 +330,14 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 {
 	int ret;
 
-	mutex_lock(&ftrace_lock);
-	ret = ftrace_shutdown(ops);
-	mutex_unlock(&ftrace_lock);
+	scoped_guard(mutex, &ftrace_lock)
+		ret = ftrace_shutdown(ops);
+	if (ret)
+		return ret;
 
-	if (!ret)
-		ftrace_ipmodify_gone(ops);
-	return ret;
+	ftrace_shutdown_wait(ops);
+	ftrace_ipmodify_gone(ops);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(unregister_ftrace_function);
 
@@ -411,18 +391,17 @@ int ftrace_set_enabled(bool on)
 		nr++;
 	}
 
-	changes = kcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
+	changes = kvcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
 	if (!changes)
 		return -ENOMEM;
 	functions_off = !on;
 	nr = 0;
 	for_each_ftrace_ops(ops)
 		changes[nr++] = (struct ftrace_change){ ops, ftrace_ops_active(ops) };
-	ret = nr ? ftrace_plan_run(changes, nr, &scope,
-				   on ? FTRACE_PLAN_AGREED : FTRACE_PLAN_REMOVES) : 0;
+	ret = nr ? ftrace_plan_run(changes, nr, &scope, FTRACE_PLAN_AGREED) : 0;
 	if (ret)
 		functions_off = on;
-	kfree(changes);
+	kvfree(changes);
 	return ret;
 }
 

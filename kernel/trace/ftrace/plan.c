@@ -8,8 +8,11 @@
  * written: no memory, ops that cannot share a site, a site whose bytes are not
  * what they should be. The architecture then takes all sites as one batch.
  *
- * A plan that only takes ops away does not fail, for those who unregister an
- * ops free it: it waits for memory.
+ * A plan that removes an ops does not fail, because those who unregister an ops
+ * free it. It also switches off every slot that calls the ops, in the same batch.
+ * So a site may as well stay in its class, where there is no memory for another;
+ * and where there is no memory for the batch, the plan goes through all sites
+ * with a small one that is always there.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -19,70 +22,130 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include "callback.h"
 #include "class.h"
 #include "ftrace_internal.h"
 #include "plan.h"
 #include "table.h"
 
-/*
- * Where a class led the last time, with the one ops of a plan wanted or not. With
- * ->all set, that ops wants all sites or none, whichever.
- */
-struct memo {
-	struct ftrace_class	*from;
-	struct ftrace_class	*to;
-};
+/* A site is looked at in a few ns, so this is well below a millisecond. */
+#define SITES_PER_RESCHED	4096
 
 struct plan {
+	u64				id;
 	const struct ftrace_change	*changes;
 	unsigned int			nr_changes;
 	unsigned int			flags;
-	gfp_t				gfp;
 	struct ftrace_patch		*batch;
 	unsigned int			nr;
-	struct memo			memo[2];
-	bool				all;
+	unsigned int			looked;
 };
+
+static void plan_start(struct plan *p)
+{
+	static u64 ids;
+
+	p->id = ++ids;
+	p->nr = 0;
+}
+
+/* The callback that is to be switched off, if any. */
+static struct ftrace_callback *plan_removes(const struct plan *p)
+{
+	return p->flags & FTRACE_PLAN_REMOVES ? p->changes->ops->callback : NULL;
+}
 
 static bool change_wants(const struct ftrace_change *change, unsigned long ip)
 {
 	return change->on && ftrace_ops_wants(change->ops, ip);
 }
 
-static struct ftrace_class *next_class(struct plan *p, struct ftrace_class *c,
-				       struct ftrace_ops *ops, bool want)
+/*
+ * The set that a site of a class is to have: the ops that do not change, and
+ * those that change and want the site. Both come youngest first, and so does it.
+ */
+static unsigned int plan_set(const struct plan *p, const struct ftrace_class *from,
+			     unsigned long ip, struct ftrace_ops **set)
 {
-	if (ftrace_class_has(c, ops) == want)
-		return c;
-	if (!want)
-		return ftrace_class_del(c, ops, p->gfp);
-	return ftrace_class_add(c, ops, p->flags & FTRACE_PLAN_AGREED, p->gfp);
+	unsigned int i = 0, j = 0, n = 0;
+
+	while (i < from->nr || j < p->nr_changes) {
+		const struct ftrace_change *change = &p->changes[j];
+
+		if (j == p->nr_changes ||
+		    (i < from->nr && from->ops[i]->seq > change->ops->seq)) {
+			set[n++] = from->ops[i++];
+			continue;
+		}
+		i += i < from->nr && from->ops[i] == change->ops;
+		if (change_wants(change, ip))
+			set[n++] = change->ops;
+		j++;
+	}
+	return n;
+}
+
+/* May all ops that are new to a site be there? */
+static int plan_check(const struct plan *p, const struct ftrace_class *from,
+		      const struct ftrace_class *to)
+{
+	int ret = 0;
+
+	if (p->flags & FTRACE_PLAN_AGREED)
+		return 0;
+	for (unsigned int i = 0; i < to->nr && !ret; i++)
+		if (!ftrace_class_has(from, to->ops[i]))
+			ret = ftrace_class_check(to, to->ops[i]);
+	return ret;
+}
+
+static struct ftrace_class *plan_class(const struct plan *p, struct ftrace_class *from,
+				       unsigned long ip)
+{
+	struct ftrace_ops **set __free(kvfree) = NULL;
+	struct ftrace_class *to;
+	int ret;
+
+	set = kvmalloc_array(from->nr + p->nr_changes, sizeof(*set), GFP_KERNEL);
+	if (!set)
+		return ERR_PTR(-ENOMEM);
+	to = ftrace_class_of(set, plan_set(p, from, ip, set));
+	if (IS_ERR(to))
+		return to;
+	ret = plan_check(p, from, to);
+	return ret ? ERR_PTR(ret) : to;
 }
 
 /* The class that a site is to have; an error where it cannot have it. */
-static struct ftrace_class *site_next(struct plan *p, struct ftrace_class *from,
+static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class *from,
 				      unsigned long ip)
 {
-	struct ftrace_class *to = from;
-	struct memo *memo = NULL;
+	const struct ftrace_change *change = p->changes;
+	struct ftrace_class *to;
+	bool want;
 
-	for (unsigned int i = 0; i < p->nr_changes; i++) {
-		const struct ftrace_change *change = &p->changes[i];
-		bool want = change_wants(change, ip);
+	if (p->nr_changes > 1)
+		return plan_class(p, from, ip);
 
-		if (p->nr_changes == 1) {
-			memo = &p->memo[want];
-			if (memo->from == from)
-				return memo->to;
-		}
-		to = next_class(p, to, change->ops, want);
-		if (IS_ERR(to))
-			return to;
+	want = change_wants(change, ip);
+	if (from->plan != p->id) {
+		from->plan = p->id;
+		from->to[false] = from->to[true] = NULL;
 	}
-	if (to->stale)
-		to = ftrace_class_fresh(to, p->gfp);
-	if (memo && !IS_ERR(to))
-		*memo = (struct memo){ from, to };
+	if (from->to[want])
+		return from->to[want];
+
+	if (!from->stale && ftrace_class_has(from, change->ops) == want)
+		to = from;
+	else if (!want && from->nr == 1 && ftrace_class_has(from, change->ops))
+		to = ftrace_class_nth(0);
+	else
+		to = plan_class(p, from, ip);
+	/* Of what is removed, the slot is switched off. */
+	if (IS_ERR(to) && p->flags & FTRACE_PLAN_REMOVES)
+		to = from;
+	if (!IS_ERR(to))
+		from->to[want] = to;
 	return to;
 }
 
@@ -115,75 +178,49 @@ static int plan_site(struct plan *p, struct ftrace_table *t, struct dyn_ftrace *
 	if (unlikely(site->state & SITE_FAILED))
 		return wanted_exactly(p, ip) ? -EINVAL : 0;
 
-	to = site_next(p, from, ip);
+	to = plan_next(p, from, ip);
 	if (IS_ERR(to))
 		return PTR_ERR(to);
 	plan_move(p, site, ip, from, to);
 	return 0;
 }
 
-/*
- * Where all sites of a class go the same way, those that come one after the
- * other need no more than to be noted. Returns how many.
- */
-static unsigned int plan_alike(struct plan *p, struct ftrace_table *t, unsigned int i)
+static void plan_yield(struct plan *p)
 {
-	const struct memo *memo = &p->memo[p->changes->on];
-	struct ftrace_patch *patch = &p->batch[p->nr];
-	unsigned int first = i;
-
-	if (!p->all || !memo->from)
-		return 0;
-
-	for (; i < t->nr; i++) {
-		struct dyn_ftrace *site = &t->sites[i];
-
-		if ((site->state & (SITE_CLASS_MASK | SITE_FAILED)) != memo->from->id)
-			break;
-		if (memo->to != memo->from)
-			*patch++ = (struct ftrace_patch){ site_ip(t, site), site,
-							  memo->from->id, memo->to->id };
-	}
-	memo->to->users += patch - &p->batch[p->nr];
-	p->nr = patch - p->batch;
-	return i - first;
+	if (++p->looked % SITES_PER_RESCHED == 0)
+		cond_resched();
 }
 
 static int plan_table(struct plan *p, struct ftrace_table *t)
 {
-	unsigned int i = 0;
 	int ret = 0;
 
-	while (i < t->nr && !ret) {
-		unsigned int alike = plan_alike(p, t, i);
-
-		i += alike;
-		if (!alike)
-			ret = plan_site(p, t, &t->sites[i++]);
+	for (unsigned int i = 0; i < t->nr && !ret; i++) {
+		ret = plan_site(p, t, &t->sites[i]);
+		plan_yield(p);
 	}
 	return ret;
 }
 
-/* Is there nothing to look up for each site? */
-static bool change_is_for_all(const struct ftrace_change *change)
+/* Room for so many sites, and for all slots that may have to be switched off. */
+static int plan_room(struct plan *p, unsigned int sites)
 {
-	struct ftrace_ops_hash *hash = change->ops->func_hash;
+	struct ftrace_callback *cb = plan_removes(p);
 
-	return !change->on ||
-	       (list_empty(&change->ops->subop_list) &&
-		ftrace_hash_empty(rcu_access_pointer(hash->filter_hash)) &&
-		ftrace_hash_empty(rcu_access_pointer(hash->notrace_hash)));
+	p->batch = kvmalloc_array(max(sites + (cb ? cb->nr_slots : 0), 1U),
+				  sizeof(*p->batch), GFP_KERNEL);
+	return p->batch ? 0 : -ENOMEM;
 }
 
 static int plan_all(struct plan *p, struct ftrace_table *only)
 {
-	unsigned int i, room = only ? only->nr : ftrace_nr_sites();
 	struct ftrace_table *t;
-	int ret = 0;
+	unsigned int i;
+	int ret;
 
-	p->batch = kvmalloc_array(max(room, 1U), sizeof(*p->batch), p->gfp);
-	if (!p->batch)
-		return -ENOMEM;
+	ret = plan_room(p, only ? only->nr : ftrace_nr_sites());
+	if (ret)
+		return ret;
 	if (only)
 		return plan_table(p, only);
 	for_each_ftrace_table(t, i) {
@@ -203,24 +240,14 @@ static int cmp_entry(const void *a, const void *b)
 	return x->ip < y->ip ? -1 : x->ip > y->ip;
 }
 
-static int plan_hashes(struct plan *p, const struct ftrace_scope *scope)
+/* All entries of both hashes, by address; returns how many. */
+static unsigned int sorted_entries(const struct ftrace_scope *scope,
+				   struct ftrace_func_entry **entries)
 {
-	struct ftrace_func_entry **entries, *entry;
-	unsigned int nr = 0, room = 0;
+	struct ftrace_func_entry *entry;
 	struct hlist_node *tmp;
-	int i, ret = 0;
-
-	for (int h = 0; h < ARRAY_SIZE(scope->hash); h++)
-		room += scope->hash[h] ? scope->hash[h]->count : 0;
-	if (!room)
-		return 0;
-
-	entries = kvmalloc_array(room, sizeof(*entries), p->gfp);
-	p->batch = kvmalloc_array(room, sizeof(*p->batch), p->gfp);
-	if (!entries || !p->batch) {
-		kvfree(entries);
-		return -ENOMEM;
-	}
+	unsigned int nr = 0;
+	int i;
 
 	for (int h = 0; h < ARRAY_SIZE(scope->hash); h++) {
 		if (!scope->hash[h])
@@ -230,23 +257,85 @@ static int plan_hashes(struct plan *p, const struct ftrace_scope *scope)
 	}
 	if (nr > 1)
 		sort(entries, nr, sizeof(*entries), cmp_entry, NULL);
+	return nr;
+}
 
+static int plan_entry(struct plan *p, const struct ftrace_scope *scope,
+		      const struct ftrace_func_entry *entry)
+{
+	struct ftrace_table *t;
+	struct dyn_ftrace *site;
+
+	site = ftrace_find_site(entry->ip, &t);
+	/* A filter may outlive the module that it was for. */
+	if (!site || !t->live || (scope->table && t != scope->table))
+		return 0;
+	return plan_site(p, t, site);
+}
+
+static int plan_hashes(struct plan *p, const struct ftrace_scope *scope)
+{
+	struct ftrace_func_entry **entries __free(kvfree) = NULL;
+	unsigned int nr, room = 0;
+	int ret;
+
+	for (int h = 0; h < ARRAY_SIZE(scope->hash); h++)
+		room += scope->hash[h] ? scope->hash[h]->count : 0;
+
+	ret = plan_room(p, room);
+	if (ret || !room)
+		return ret;
+	entries = kvmalloc_array(room, sizeof(*entries), GFP_KERNEL);
+	if (!entries)
+		return -ENOMEM;
+
+	nr = sorted_entries(scope, entries);
 	for (unsigned int n = 0; n < nr && !ret; n++) {
 		bool both = n + 1 < nr && entries[n]->ip == entries[n + 1]->ip;
-		struct ftrace_table *t;
-		struct dyn_ftrace *site;
+		const struct ftrace_func_entry *entry = entries[n];
 
-		entry = entries[n];
 		n += both;
-		if (both && entry->exact == entries[n]->exact)
-			continue;
-		site = ftrace_find_site(entry->ip, &t);
-		/* A filter may outlive the module that it was for. */
-		if (site && t->live)
-			ret = plan_site(p, t, site);
+		if (!both || entry->exact != entries[n]->exact)
+			ret = plan_entry(p, scope, entry);
+		plan_yield(p);
 	}
-	kvfree(entries);
 	return ret;
+}
+
+/* Into a batch that is sorted by address. */
+static void plan_insert(struct plan *p, const struct ftrace_patch *patch)
+{
+	unsigned int lo = 0, hi = p->nr;
+
+	while (lo < hi) {
+		unsigned int mid = (lo + hi) / 2;
+
+		if (p->batch[mid].ip < patch->ip)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	memmove(&p->batch[lo + 1], &p->batch[lo], (p->nr - lo) * sizeof(*patch));
+	p->batch[lo] = *patch;
+	p->nr++;
+}
+
+/* All slots of what is removed, among the sites. */
+static int plan_slots(struct plan *p)
+{
+	struct ftrace_callback *cb = plan_removes(p);
+	struct ftrace_patch *off __free(kvfree) = NULL;
+	unsigned int nr;
+
+	if (!cb || !cb->nr_slots)
+		return 0;
+	off = kvmalloc_array(cb->nr_slots, sizeof(*off), GFP_KERNEL);
+	if (!off)
+		return -ENOMEM;
+	nr = ftrace_callback_off(cb, off, cb->nr_slots);
+	for (unsigned int i = 0; i < nr; i++)
+		plan_insert(p, &off[i]);
+	return 0;
 }
 
 static void class_leave(u32 id, unsigned int sites)
@@ -286,10 +375,12 @@ static void site_fail(struct ftrace_patch *patch)
 	pr_err("%pS at 0x%lx: expected %*ph, found %*ph; it can not be traced\n",
 	       (void *)patch->ip, patch->ip, len, want, len, found);
 
+	/*
+	 * It keeps its class. Whoever wrote to it may put back what was there, and
+	 * then it calls the trampoline of that class.
+	 */
 	class_leave(patch->to, 1);
-	class_leave(patch->from, 1);
-	ftrace_class_nth(0)->users++;
-	site_move(patch->site, 0, SITE_FAILED);
+	site_move(patch->site, patch->from, SITE_FAILED);
 }
 
 /*
@@ -351,7 +442,7 @@ static unsigned int commit_alike(struct ftrace_patch *batch, unsigned int nr)
 	u32 from = batch->from, to = batch->to, flags = site_flags(ftrace_class_nth(to));
 	unsigned int i;
 
-	for (i = 0; i < nr && batch[i].from == from && batch[i].to == to; i++)
+	for (i = 0; i < nr && batch[i].site && batch[i].from == from && batch[i].to == to; i++)
 		site_move(batch[i].site, to, flags);
 	class_leave(from, i);
 	return i;
@@ -359,19 +450,75 @@ static unsigned int commit_alike(struct ftrace_patch *batch, unsigned int nr)
 
 static void plan_commit(struct plan *p)
 {
-	for (unsigned int i = 0; i < p->nr; )
-		i += commit_alike(&p->batch[i], p->nr - i);
+	unsigned int slots = 0;
+
+	for (unsigned int i = 0; i < p->nr; ) {
+		if (p->batch[i].site) {
+			i += commit_alike(&p->batch[i], p->nr - i);
+		} else {
+			slots++;
+			i++;
+		}
+	}
+	if (slots)
+		ftrace_callback_is_off(plan_removes(p), slots);
 }
 
 static void plan_drop(struct plan *p)
 {
 	for (unsigned int i = 0; i < p->nr; i++)
-		class_leave(p->batch[i].to, 1);
+		if (p->batch[i].site)
+			class_leave(p->batch[i].to, 1);
+}
+
+/* For a removal when there is no memory; ftrace_lock held. */
+static struct ftrace_patch small_batch[64];
+
+static void small_flush(struct plan *p)
+{
+	/* Only functions that are asked for can make it fail. */
+	WARN_ON_ONCE(plan_carry_out(p));
+	plan_commit(p);
+	plan_start(p);
+}
+
+/* Remove an ops from all sites, not in one batch, but without any memory. */
+static void plan_small(struct plan *p)
+{
+	struct ftrace_callback *cb = plan_removes(p);
+	struct ftrace_table *t;
+	unsigned int i;
+
+	plan_drop(p);
+	kvfree(p->batch);
+	p->batch = small_batch;
+	plan_start(p);
+
+	for_each_ftrace_table(t, i) {
+		for (unsigned int n = 0; n < t->nr && t->live; n++) {
+			plan_site(p, t, &t->sites[n]);
+			if (p->nr == ARRAY_SIZE(small_batch))
+				small_flush(p);
+			plan_yield(p);
+		}
+	}
+	small_flush(p);
+
+	while (cb->nr_slots) {
+		struct ftrace_patch off[8];
+		unsigned int nr = ftrace_callback_off(cb, off, ARRAY_SIZE(off));
+
+		while (nr--)
+			plan_insert(p, &off[nr]);
+		small_flush(p);
+	}
+	p->batch = NULL;
 }
 
 /**
  * ftrace_plan_run - carry out a change
- * @changes: the ops that change; their filters are the new ones already
+ * @changes: the ops that change, youngest first; their filters are the new ones
+ *	already
  * @nr: how many
  * @scope: the sites to look at: all that may have or get one of the ops
  * @flags: see enum ftrace_plan_flags
@@ -380,38 +527,40 @@ static void plan_drop(struct plan *p)
  * -ENOMEM; -EBUSY where ops cannot be on one site, or what the owner of a direct
  * caller says to it; -EINVAL where a site that is asked for by name cannot be
  * traced; -ERANGE where a direct caller is too far away; -ENODEV after
- * ftrace_kill(). A change that only takes ops away returns 0, or -ENODEV.
+ * ftrace_kill(). A change that removes an ops returns 0, or -ENODEV.
  * Context: ftrace_lock held, text_mutex not; may sleep.
  */
 int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 		    const struct ftrace_scope *scope, unsigned int flags)
 {
-	struct plan p = {
-		.changes = changes,
-		.nr_changes = nr,
-		.flags = flags,
-		.gfp = flags & FTRACE_PLAN_REMOVES ? GFP_KERNEL | __GFP_NOFAIL : GFP_KERNEL,
-	};
+	struct plan p = { .changes = changes, .nr_changes = nr, .flags = flags };
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 	if (unlikely(ftrace_disabled))
 		return -ENODEV;
 
-	p.all = nr == 1 && change_is_for_all(changes);
-
-	if (scope->all || scope->table)
+	plan_start(&p);
+	if (scope->all || (scope->table && !scope->hash[0]))
 		ret = plan_all(&p, scope->table);
 	else
 		ret = plan_hashes(&p, scope);
+	if (!ret)
+		ret = plan_slots(&p);
 	if (!ret && p.nr)
 		ret = plan_carry_out(&p);
 
-	if (ret)
-		plan_drop(&p);
-	else
+	if (!ret) {
 		plan_commit(&p);
-	if (ret || nr > 1)
+	} else if (flags & FTRACE_PLAN_REMOVES) {
+		plan_small(&p);
+		ret = 0;
+	} else {
+		plan_drop(&p);
+	}
+	if (flags & FTRACE_PLAN_REMOVES && changes->ops->callback->nr_classes)
+		ftrace_classes_lose(changes->ops);
+	if (ret)
 		drop_unused_classes();
 	kvfree(p.batch);
 	return ret;

@@ -25,9 +25,10 @@ struct ftrace_change {
 /**
  * struct ftrace_scope - the sites that a plan looks at
  * @all: all sites
- * @table: all sites of this table, live or not
- * @hash: else the sites in either of these, but not those in both alike, which
- *	a change from the one to the other leaves as they are
+ * @table: only sites of this table
+ * @hash: if @all is not set, the sites in either of these, but not those in both
+ *	alike, which a change from the one to the other leaves as they are; with
+ *	none and a @table, all sites of that
  */
 struct ftrace_scope {
 	bool			all;
@@ -40,7 +41,8 @@ struct ftrace_scope {
  * @FTRACE_PLAN_NAMED: functions are asked for now: one that was asked for by name
  *	and cannot be had is an error
  * @FTRACE_PLAN_AGREED: the ops had these sites before, and agreed to share them
- * @FTRACE_PLAN_REMOVES: ops lose sites and none gets one; it waits for memory
+ * @FTRACE_PLAN_REMOVES: the only ops of the plan is being unregistered: it loses
+ *	all sites, and all slots that call it are switched off; needs no memory
  */
 enum ftrace_plan_flags {
 	FTRACE_PLAN_NAMED	= BIT(0),

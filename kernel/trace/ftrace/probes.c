@@ -408,13 +408,14 @@ static int remove_probe(struct ftrace_func_probe *probe)
 	int ret;
 
 	mutex_lock(&ftrace_lock);
-	/* Waits until nobody is in probe_hit() for it. */
 	ret = ftrace_shutdown(&probe->ops);
 	if (!ret)
 		list_del(&probe->list);
 	mutex_unlock(&ftrace_lock);
 	if (ret)
 		return ret;
+	/* Nobody is in probe_hit() for it then. */
+	ftrace_shutdown_wait(&probe->ops);
 
 	free_functions(probe, functions_of(probe));
 	if (probe_ops->free)

@@ -82,7 +82,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 		list_del(&subops->list);
 	} else {
 		list_del(&subops->list);
-		ret = plan_sub(ops, subops, FTRACE_PLAN_REMOVES);
+		ret = plan_sub(ops, subops, FTRACE_PLAN_AGREED);
 	}
 	subops->flags &= ~(FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP);
 	subops->managed = NULL;

@@ -3,9 +3,10 @@
  * Tables of call sites, and finding a site by its address.
  *
  * A site takes 8 bytes: its offset from the start of its table's text, and its
- * state. The set of tables is an array that is replaced as a whole, so that a
- * look-up is two searches in sorted arrays, takes no lock and is safe in any
- * context.
+ * state. The set of tables is an array that is replaced as a whole when a table
+ * comes, so that a look-up is two searches in sorted arrays, takes no lock and is
+ * safe in any context. When a table goes there may be no memory for another
+ * array: the table stays in the set without its sites, until one comes.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -176,6 +177,18 @@ int ftrace_text_reserved(const void *start, const void *end)
 }
 
 /**
+ * ftrace_table_free - free a table that was never in the set
+ * @t: the table
+ *
+ * Context: may sleep.
+ */
+void ftrace_table_free(struct ftrace_table *t)
+{
+	vfree(t->sites);
+	kfree(t);
+}
+
+/**
  * ftrace_table_build - make a table of the sites in a stretch of text
  * @mod: the module, NULL for the kernel
  * @start: first address of the text
@@ -219,6 +232,8 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 	for (unsigned int i = 0; i < nr; i++) {
 		struct dyn_ftrace *site = &t->sites[kept];
 
+		if (i % 4096 == 0)
+			cond_resched();
 		if (!ftrace_names_find(&names, ips[i]) ||
 		    ips[i] - names.addr > FTRACE_MCOUNT_MAX_OFFSET) {
 			pr_debug("%ps: overridden, not traced\n", (void *)ips[i]);
@@ -230,6 +245,10 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 	}
 	t->nr = kept;
 	ftrace_names_end(&names);
+	if (!kept) {
+		ftrace_table_free(t);
+		return NULL;
+	}
 	return t;
 
 no_memory:
@@ -239,67 +258,61 @@ no_memory:
 	return ERR_PTR(-ENOMEM);
 }
 
-static void table_free_rcu(struct rcu_head *rcu)
-{
-	struct ftrace_table *t = container_of(rcu, struct ftrace_table, rcu);
-
-	vfree(t->sites);
-	kfree(t);
-}
-
 /**
- * ftrace_table_free - free a table once nobody looks at it any more
- * @t: the table, no longer in the set, or NULL
+ * ftrace_tables_drop - the text of a table is about to go
+ * @t: the table, no site of which has a callback
  *
- * Context: any but NMI.
+ * It cannot fail: it needs no memory, or else waits for a grace period of RCU.
+ *
+ * Context: ftrace_lock held, may sleep.
  */
-void ftrace_table_free(struct ftrace_table *t)
+void ftrace_tables_drop(struct ftrace_table *t)
 {
-	if (t)
-		call_rcu(&t->rcu, table_free_rcu);
+	/* Who found the table before may still be looking for a site. */
+	WRITE_ONCE(t->nr, 0);
+	t->mod = NULL;
+	t->live = false;
+	ftrace_tables_gen++;
+	kvfree_rcu_mightsleep(t->sites);
 }
 
 /**
- * ftrace_tables_replace - put a table into the set, or take one out
- * @add: the new one, or NULL
- * @drop: the one to leave out, or NULL
- *
- * Taking one out does not fail: it waits for the little memory that it needs.
+ * ftrace_tables_add - put a table into the set
+ * @add: the table
  *
  * Return: 0, or -ENOMEM with nothing changed.
  * Context: ftrace_lock held, may sleep.
  */
-int ftrace_tables_replace(struct ftrace_table *add, struct ftrace_table *drop)
+int ftrace_tables_add(struct ftrace_table *add)
 {
 	struct ftrace_tables *old = rcu_dereference_protected(ftrace_tables, true);
-	unsigned int room = (old ? old->nr : 0) + !!add;
-	gfp_t gfp = drop ? GFP_KERNEL | __GFP_NOFAIL : GFP_KERNEL;
-	struct ftrace_tables *new = kzalloc(struct_size(new, table, room), gfp);
+	unsigned int nr = old ? old->nr : 0;
+	struct ftrace_tables *new;
 
+	new = kvzalloc(struct_size(new, table, nr + 1), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
 
-	for (unsigned int i = 0; old && i < old->nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		struct ftrace_table *t = old->table[i];
 
+		if (!t->nr)
+			continue;
 		if (add && add->start < t->start) {
-			new->nr++;
-			new->table[new->nr - 1] = add;
+			new->table[new->nr++] = add;
 			add = NULL;
 		}
-		if (t != drop) {
-			new->nr++;
-			new->table[new->nr - 1] = t;
-		}
+		new->table[new->nr++] = t;
 	}
-	if (add) {
-		new->nr++;
-		new->table[new->nr - 1] = add;
-	}
+	if (add)
+		new->table[new->nr++] = add;
 
 	rcu_assign_pointer(ftrace_tables, new);
 	ftrace_tables_gen++;
+	for (unsigned int i = 0; i < nr; i++)
+		if (!old->table[i]->nr)
+			kfree_rcu(old->table[i], rcu);
 	if (old)
-		kfree_rcu(old, rcu);
+		kvfree_rcu(old, rcu);
 	return 0;
 }

@@ -24,7 +24,7 @@
  * @end: first address after it
  * @mod: the module, NULL for the kernel
  * @sites: sorted by address
- * @nr: how many
+ * @nr: how many; 0 once the text has gone
  * @live: may be patched; a module's are not until its text is read-only
  * @rcu: frees it
  */
@@ -47,7 +47,7 @@ struct ftrace_table {
 struct ftrace_tables {
 	struct rcu_head		rcu;
 	unsigned int		nr;
-	struct ftrace_table	*table[] __counted_by(nr);
+	struct ftrace_table	*table[];
 };
 
 /* Made by the linker from what recordmcount.pl lists. */
@@ -70,7 +70,8 @@ struct dyn_ftrace *ftrace_find_site_in(struct ftrace_table *t, unsigned long sta
 struct ftrace_table *ftrace_table_of(unsigned long ip);
 unsigned int ftrace_nr_sites(void);
 
-int ftrace_tables_replace(struct ftrace_table *add, struct ftrace_table *drop);
+int ftrace_tables_add(struct ftrace_table *add);
+void ftrace_tables_drop(struct ftrace_table *t);
 struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 					unsigned long end,
 					const unsigned long *ips, unsigned int nr);

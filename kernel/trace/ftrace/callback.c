@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Callbacks: what trampolines call, and the wait until no task is in it.
+ *
+ * Who unregisters an ops may free it at once, and a task may be in its callback,
+ * or in a trampoline on the way to it, preempted even. Grace periods that cover
+ * such a task take a tenth of a second and more. So nobody waits for one:
+ *
+ * - All slots that call the ops are switched off, in the batch that takes it off
+ *   its sites; those of trampolines, too, that no site calls any more but that
+ *   are not freed yet. After that no task enters the callback that has not
+ *   counted itself in.
+ * - Then the sum of those who entered stands still, and the wait is over when as
+ *   many have left. As a rule that is at once.
+ * - Trampolines and counters are the core's own. They are freed later, after the
+ *   grace periods, by a work item that nobody waits for.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/delay.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "callback.h"
+#include "ftrace_internal.h"
+
+/* A callback that takes longer than this to leave is worth a message. */
+#define LONG_WAIT	(10 * HZ)
+
+/* Guards callbacks that cannot cope with recursion, or with RCU not watching. */
+static void ftrace_ops_assist_func(unsigned long ip, unsigned long parent_ip,
+				   struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
+
+	if (bit < 0)
+		return;
+	if (!(op->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching())
+		op->func(ip, parent_ip, op, fregs);
+	ftrace_test_recursion_unlock(bit);
+}
+
+NOKPROBE_SYMBOL(ftrace_ops_assist_func);
+
+/**
+ * ftrace_ops_get_func - what a trampoline calls for an ops
+ * @ops: the ops
+ *
+ * Return: its callback, or a guard that calls it.
+ * Context: any.
+ */
+ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
+{
+	if (ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU))
+		return ftrace_ops_assist_func;
+	return ops->func;
+}
+
+/**
+ * ftrace_callback_make - give an ops that is about to be registered its callback
+ * @ops: the ops
+ *
+ * Return: 0, or -ENOMEM.
+ * Context: ftrace_lock held; may sleep.
+ */
+int ftrace_callback_make(struct ftrace_ops *ops)
+{
+	struct ftrace_callback *cb = kzalloc(sizeof(*cb), GFP_KERNEL);
+
+	if (!cb)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&cb->slots);
+	cb->users = 1;
+	/* A direct caller is jumped to, and nobody comes back to be counted. */
+	if (ops->flags & FTRACE_OPS_FL_DYNAMIC && !(ops->flags & FTRACE_OPS_FL_DIRECT)) {
+		cb->count = alloc_percpu(struct ftrace_count);
+		if (!cb->count) {
+			kfree(cb);
+			return -ENOMEM;
+		}
+	}
+	ops->callback = cb;
+	return 0;
+}
+
+/**
+ * ftrace_callback_put - let go of a callback
+ * @cb: the callback
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_callback_put(struct ftrace_callback *cb)
+{
+	if (--cb->users)
+		return;
+	free_percpu(cb->count);
+	kfree(cb);
+}
+
+/**
+ * ftrace_callback_off - what is to be patched for a callback not to be entered
+ * @cb: the callback
+ * @patch: where to put it, in no order
+ * @room: how much fits there
+ *
+ * Return: how many were put there.
+ * Context: ftrace_lock held.
+ */
+unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace_patch *patch,
+				 unsigned int room)
+{
+	const struct ftrace_slot *slot;
+	unsigned int nr = 0;
+
+	list_for_each_entry(slot, &cb->slots, list) {
+		if (nr == room)
+			break;
+		arch_ftrace_tramp_off(slot->caller->tramp, slot - slot->caller->slot,
+				      &patch[nr++]);
+	}
+	return nr;
+}
+
+/**
+ * ftrace_callback_is_off - slots of a callback have been switched off
+ * @cb: the callback
+ * @nr: how many: as many as ftrace_callback_off() returned
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr)
+{
+	cb->nr_slots -= nr;
+	while (nr--)
+		list_del_init(cb->slots.next);
+}
+
+static unsigned long sum(const unsigned long __percpu *count)
+{
+	unsigned long total = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		total += READ_ONCE(*per_cpu_ptr(count, cpu));
+	return total;
+}
+
+/**
+ * ftrace_callback_wait - wait until no task is in a callback
+ * @cb: the callback, all slots of which have been switched off
+ * @func: what it calls, for a message
+ *
+ * The broadcast that ended the switching off made all CPUs serialise: the
+ * increments of those who entered before it are seen here, and there are no more
+ * to come. Who is counted as having left did all that the callback did before.
+ *
+ * Context: may sleep; ftrace_lock not held.
+ */
+void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func)
+{
+	unsigned long start = jiffies, entered, us = 10;
+	bool told = false;
+
+	if (!cb->count)
+		return;
+	entered = sum(&cb->count->entered);
+	while (sum(&cb->count->left) != entered) {
+		/* Sleep: the task that is waited for may need this CPU. */
+		usleep_range(us, 2 * us);
+		us = min(2 * us, 10000UL);
+		if (!told && time_after(jiffies, start + LONG_WAIT)) {
+			pr_warn("a task is in the callback %ps, which is to be removed, for %u s\n",
+				func, LONG_WAIT / HZ);
+			told = true;
+		}
+	}
+	/*
+	 * All that tasks did in the callback comes before what the caller does
+	 * now; pairs with the order in which a CPU's stores are seen.
+	 */
+	smp_mb();
+}
+
+/**
+ * ftrace_wait_callbacks - wait for grace periods that cover any task in a
+ *	callback or a trampoline
+ *
+ * A task in a trampoline may be in a context that RCU does not watch, for which
+ * the rude flavour makes every CPU schedule, or may have been preempted, for
+ * which the tasks flavour waits until it has scheduled by its own will.
+ *
+ * Context: may sleep; ftrace_lock not held.
+ */
+void ftrace_wait_callbacks(void)
+{
+	/* Before there is a scheduler there is no task to wait for. */
+	if (!rcu_scheduler_active)
+		return;
+	synchronize_rcu_tasks_rude();
+	if (IS_ENABLED(CONFIG_PREEMPTION))
+		synchronize_rcu_tasks();
+}
+
+static void slot_init(struct ftrace_caller *caller, unsigned int n, struct ftrace_ops *ops)
+{
+	struct ftrace_slot *slot = &caller->slot[n];
+
+	slot->caller = caller;
+	slot->callback = ops->callback;
+	slot->callback->users++;
+	slot->callback->nr_slots++;
+	list_add_tail(&slot->list, &slot->callback->slots);
+}
+
+/* What the trampoline of a set of ops is to call. */
+struct calls {
+	struct ftrace_call	*call;
+	unsigned int		nr;
+	struct ftrace_ops	*direct;
+	bool			regs;
+};
+
+static void calls_fill(struct calls *calls, struct ftrace_ops *const *ops, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		struct ftrace_ops *op = ops[i];
+
+		calls->regs |= !!(op->flags & FTRACE_OPS_FL_SAVE_REGS);
+		if (op->flags & FTRACE_OPS_FL_DIRECT)
+			calls->direct = op;
+		else
+			calls->call[calls->nr++] = (struct ftrace_call){
+				ftrace_ops_get_func(op), op, op->callback->count };
+	}
+}
+
+/**
+ * ftrace_caller_make - build the trampoline that calls a set of ops
+ * @ops: the ops, in the order in which they are called; a direct caller, if there
+ *	is one, is jumped to in the end
+ * @nr: how many
+ *
+ * Return: the trampoline, NULL if there is no memory.
+ * Context: ftrace_lock held, text_mutex not; may sleep.
+ */
+struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr)
+{
+	struct ftrace_caller *caller;
+	struct calls calls = { };
+	unsigned int n = 0;
+
+	caller = kvzalloc(struct_size(caller, slot, nr), GFP_KERNEL);
+	calls.call = kvcalloc(nr, sizeof(*calls.call), GFP_KERNEL);
+	if (!caller || !calls.call)
+		goto fail;
+
+	calls_fill(&calls, ops, nr);
+	caller->tramp = arch_ftrace_tramp_make(calls.call, calls.nr, calls.regs,
+					       calls.direct ? ftrace_direct_of(calls.direct) : 0);
+	if (!caller->tramp)
+		goto fail;
+
+	caller->nr = nr;
+	for (; n < calls.nr; n++)
+		slot_init(caller, n, calls.call[n].ops);
+	if (calls.direct)
+		slot_init(caller, n, calls.direct);
+	kvfree(calls.call);
+	ftrace_announce_tramp(caller->tramp, false);
+	return caller;
+
+fail:
+	kvfree(calls.call);
+	kvfree(caller);
+	return NULL;
+}
+
+static void caller_free(struct ftrace_caller *caller)
+{
+	for (unsigned int i = 0; i < caller->nr; i++) {
+		struct ftrace_slot *slot = &caller->slot[i];
+
+		if (!list_empty(&slot->list)) {
+			list_del(&slot->list);
+			slot->callback->nr_slots--;
+		}
+		ftrace_callback_put(slot->callback);
+	}
+	ftrace_announce_tramp(caller->tramp, true);
+	arch_ftrace_tramp_free(caller->tramp);
+	kvfree(caller);
+}
+
+/* Trampolines that no site calls any more; ftrace_lock held. */
+static LIST_HEAD(dead_callers);
+
+static void free_dead(struct work_struct *work)
+{
+	struct ftrace_caller *caller, *tmp;
+	LIST_HEAD(dead);
+
+	mutex_lock(&ftrace_lock);
+	list_splice_init(&dead_callers, &dead);
+	mutex_unlock(&ftrace_lock);
+
+	ftrace_wait_callbacks();
+
+	list_for_each_entry_safe(caller, tmp, &dead, dead) {
+		mutex_lock(&ftrace_lock);
+		caller_free(caller);
+		mutex_unlock(&ftrace_lock);
+		cond_resched();
+	}
+}
+
+static DECLARE_WORK(free_work, free_dead);
+
+/**
+ * ftrace_caller_retire - no site calls a trampoline any more
+ * @caller: the trampoline; it is freed when no task can be in it
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_caller_retire(struct ftrace_caller *caller)
+{
+	list_add_tail(&caller->dead, &dead_callers);
+	/* Early at boot there is none yet, and they wait for the next one. */
+	if (system_unbound_wq)
+		queue_work(system_unbound_wq, &free_work);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Callbacks: what trampolines call, and the wait until no task is in it.
+ */
+#ifndef _FTRACE_CALLBACK_H
+#define _FTRACE_CALLBACK_H
+
+#include <linux/ftrace_arch.h>
+#include <linux/list.h>
+
+/**
+ * struct ftrace_callback - the core's own part of a registered ops
+ * @count: tasks that entered the callback and left it; NULL if the memory of the
+ *	ops is never freed
+ * @slots: the slots of trampolines that call it
+ * @nr_slots: how many
+ * @nr_classes: classes that hold the ops
+ * @users: slots of trampolines that are not freed yet, and the ops while it is
+ *	registered or waited for
+ *
+ * It stays longer than the ops: a task may still have to count itself out.
+ */
+struct ftrace_callback {
+	struct ftrace_count __percpu	*count;
+	struct list_head		slots;
+	unsigned int			nr_slots;
+	unsigned int			nr_classes;
+	unsigned int			users;
+};
+
+/**
+ * struct ftrace_slot - one slot of a trampoline
+ * @list: in &ftrace_callback.slots, until it is switched off
+ * @callback: what it calls
+ * @caller: the trampoline that it is part of
+ */
+struct ftrace_slot {
+	struct list_head	list;
+	struct ftrace_callback	*callback;
+	struct ftrace_caller	*caller;
+};
+
+/**
+ * struct ftrace_caller - a trampoline and its slots
+ * @tramp: the trampoline
+ * @dead: in the list of trampolines that no site calls any more
+ * @nr: number of slots
+ * @slot: the slots
+ */
+struct ftrace_caller {
+	struct ftrace_tramp	*tramp;
+	struct list_head	dead;
+	unsigned int		nr;
+	struct ftrace_slot	slot[] __counted_by(nr);
+};
+
+ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops);
+
+int ftrace_callback_make(struct ftrace_ops *ops);
+void ftrace_callback_put(struct ftrace_callback *cb);
+unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace_patch *patch,
+				 unsigned int room);
+void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr);
+void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func);
+
+struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr);
+void ftrace_caller_retire(struct ftrace_caller *caller);
+
+#endif
