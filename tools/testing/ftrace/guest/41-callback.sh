@@ -150,7 +150,7 @@ is "$failed" 0 "registered and unregistered ten times"
 echo '0 forget' > $P/step
 
 # Tests inside the module; a line of its result is a check.
-for name in count many regs ipmodify recursion stack ips dynamic; do
+for name in count many regs partial ipmodify recursion stack ips dynamic; do
 	works "$name" write $P/run "$name"
 	while read -r verdict text; do
 		case $verdict in

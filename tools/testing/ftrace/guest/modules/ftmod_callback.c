@@ -23,6 +23,8 @@
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 
+#include "run.h"
+
 static noinline __noclone long ftmod_cb_one(long a, long b)
 {
 	barrier();
@@ -125,15 +127,6 @@ static void notrace save_stack(unsigned long ip, unsigned long parent_ip, struct
 	count_hit(ip, parent_ip, op, fregs);
 	stack_len = stack_trace_save(stack, ARRAY_SIZE(stack), 0);
 }
-
-/* Results of "run". */
-
-static char result[PAGE_SIZE - 1];
-static size_t result_len;
-
-#define note(fmt, ...)										\
-	(result_len += scnprintf(result + result_len, sizeof(result) - result_len, fmt "\n", ##__VA_ARGS__))
-#define check(cond, fmt, ...)	note("%s " fmt, (cond) ? "ok" : "not ok", ##__VA_ARGS__)
 
 /* A glob is taken apart in place, so no string constant may be passed on. */
 static int set_filter(struct test_ops *t, const char *name, bool reset)
@@ -292,6 +285,30 @@ static void run_regs(void)
 	stop_ops(a);
 }
 
+/* As a client does that wants a struct pt_regs whatever was saved. */
+static void notrace partial(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			    struct ftrace_regs *fregs)
+{
+	count_hit(ip, parent_ip, op, fregs);
+	arch_ftrace_partial_regs(&arch_ftrace_regs(fregs)->regs);
+}
+
+static void run_partial(void)
+{
+	struct test_ops *a = &tests[0], *b = &tests[1], *c = &tests[2];
+
+	/* The youngest is called first. */
+	if (start_ops(a, look_at_regs, 0, "ftmod_cb_many") || start_ops(b, partial, 0, "ftmod_cb_many") ||
+	    start_ops(c, look_at_regs, 0, "ftmod_cb_many"))
+		return;
+	check_regs(c, "before one that makes do with partial registers", false);
+	check_regs(a, "behind it", false);
+	check(atomic_read(&b->hits) == 2, "it was called: %d", atomic_read(&b->hits));
+	stop_ops(a);
+	stop_ops(b);
+	stop_ops(c);
+}
+
 static void run_ipmodify(void)
 {
 	struct test_ops *a = &tests[0], *b = &tests[1];
@@ -416,7 +433,7 @@ static void run_ips(void)
 	stop_ops(a);
 }
 
-/* A task on every CPU that calls the traced functions. It sleeps now and then, or unregistering would never return. */
+/* A task on every CPU that calls the traced functions. */
 static int caller_thread(void *unused)
 {
 	while (!kthread_should_stop()) {
@@ -424,7 +441,7 @@ static int caller_thread(void *unused)
 
 		for (i = 0; i < 200; i++)
 			ftmod_cb_outer(i);
-		usleep_range(50, 100);
+		cond_resched();
 	}
 	return 0;
 }
@@ -492,51 +509,18 @@ static void run_dynamic(void)
 	check(!late, "none after unregistering: %d were", late);
 }
 
-static const struct {
-	const char *name;
-	void (*func)(void);
-} runs[] = {
+const struct run runs[] = {
 	{ "count", run_count },
 	{ "many", run_many },
 	{ "regs", run_regs },
+	{ "partial", run_partial },
 	{ "ipmodify", run_ipmodify },
 	{ "recursion", run_recursion },
 	{ "stack", run_stack },
 	{ "ips", run_ips },
 	{ "dynamic", run_dynamic },
+	{ }
 };
-
-static int run_set(const char *val, const struct kernel_param *kp)
-{
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(runs); i++) {
-		if (!sysfs_streq(val, runs[i].name))
-			continue;
-		result_len = 0;
-		runs[i].func();
-		return 0;
-	}
-	return -EINVAL;
-}
-
-static const struct kernel_param_ops run_ops = {
-	.set = run_set,
-};
-module_param_cb(run, &run_ops, NULL, 0200);
-MODULE_PARM_DESC(run, "NAME: do a test");
-
-static int result_get(char *buf, const struct kernel_param *kp)
-{
-	memcpy(buf, result, result_len);
-	return result_len;
-}
-
-static const struct kernel_param_ops result_ops = {
-	.get = result_get,
-};
-module_param_cb(result, &result_ops, NULL, 0400);
-MODULE_PARM_DESC(result, "what the last test found, a line a check");
 
 /* Single steps. */
 

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Ops that go while a task is in their callback, or in a trampoline on the way to it: unregistering waits for the former and
+# for nothing else, and what has gone is not called any more.
+
+. "$(dirname "$0")/tap.sh"
+need_module ftmod_removal ftmod_visit
+
+P=/sys/module/ftmod_removal/parameters
+insmod "$MODULES/ftmod_removal.ko" || skip_all "ftmod_removal does not load"
+
+for name in slot dead callback again direct nmi; do
+	works "$name" write $P/run "$name"
+	while read -r verdict text; do
+		case $verdict in
+		ok) pass_or_fail 0 "$name: $text" ;;
+		not) pass_or_fail 1 "$name: ${text#ok }" ;;
+		*) echo "# $text" ;;
+		esac
+	done < $P/result
+done
+like "$(kernel_log)" 'ftrace: a task is in the callback held_func' "a long wait is told"
+is "$(kernel_log | bad_news)" "" "nothing bad in the kernel log so far"
+log_mark
+
+# A module that is unloaded while tasks are in its callback.
+works "tasks that call a function" write $P/visitors 4
+failed=0
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	insmod "$MODULES/ftmod_visit.ko" && sleep 0.05 && rmmod ftmod_visit || failed=$n
+done
+is "$failed" 0 "a module with a callback in which tasks are comes and goes 20 times"
+works "the tasks stop" write $P/visitors 0
+is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
+
+# Trampolines go a while after their ops.
+tries=0
+while grep -q ' t ftrace_trampoline' /proc/kallsyms && [ $tries -lt 30 ]; do
+	tries=$((tries + 1))
+	sleep 1
+done
+is "$(grep -c ' t ftrace_trampoline' /proc/kallsyms)" 0 "no trampoline is left"
+ok "the module can go" rmmod ftmod_removal
+
+done_testing

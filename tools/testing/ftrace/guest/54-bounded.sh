@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A change of all sites as another CPU sees it: three chunks of sites hold int3 at most, and none does while the patching
+# task is off its CPU, whether it is preempted, throttled, or waits for its turn. A change of one site costs three broadcasts.
+
+. "$(dirname "$0")/tap.sh"
+need /dev/mem /sys/devices/system/cpu/cpu1 "$TRACING/available_filter_functions_addrs"
+need_module ftmod_callback
+
+LIMIT=768
+F=$TRACING/current_tracer
+
+# watch DESCRIPTION OPTION...: what int3watch saw.
+watch() {
+	what=$1
+	shift
+	if ! seen=$(int3watch "$@" "$F" function nop 2>&1); then
+		pass_or_fail 1 "$what: it was watched" "$seen"
+		return
+	fi
+	echo nop > "$F"
+	printf '%s\n' "$seen" | sed 's/^/# /'
+	max=$(echo "$seen" | sed -n 's/^max //p')
+	at_least "$(echo "$seen" | sed -n 's/^scans //p')" 1 "$what: the sites were read"
+	at_least "$LIMIT" "${max:-999999}" "$what: $max sites held int3, $LIMIT may"
+	is "$(echo "$seen" | sed -n 's/^off_max //p')" 0 "$what: none did while the patching task was off its CPU"
+}
+
+# So long may a real-time task spin.
+echo -1 > /proc/sys/kernel/sched_rt_runtime_us
+watch "preempted by a real-time task" -n 30 -t 30 -s 20
+at_least "$(echo "$seen" | sed -n 's/^off_scans //p')" 1 "  and was while the sites were read"
+echo 950000 > /proc/sys/kernel/sched_rt_runtime_us
+
+watch "alone" -n 10 -t 20 -i
+
+G=$TMP.cgroup
+mkdir "$G"
+if mount -t cgroup2 none "$G" 2>/dev/null && echo +cpu > "$G/cgroup.subtree_control" 2>/dev/null &&
+   mkdir "$G/patcher" && echo "1000 100000" > "$G/patcher/cpu.max" 2>/dev/null; then
+	watch "throttled" -n 3 -t 40 -i -g "$G/patcher"
+else
+	skip "this kernel throttles nobody"
+fi
+[ ! -d "$G/patcher" ] || rmdir "$G/patcher"
+umount "$G" 2>/dev/null
+rmdir "$G"
+
+# A busy CPU has no idle flag to poll: each broadcast is an interrupt.
+broadcasts() {
+	awk '$1 == "CAL:" { print $3 }' /proc/interrupts
+}
+insmod "$MODULES/ftmod_callback.ko"
+P=/sys/module/ftmod_callback/parameters
+taskset 2 sh -c 'while :; do :; done' &
+spinner=$!
+echo '0 filter ftmod_cb_one' > $P/step
+least=99
+for n in 1 2 3 4 5; do
+	before=$(broadcasts)
+	echo '0 register' > $P/step
+	after=$(broadcasts)
+	echo '0 unregister' > $P/step
+	[ $((after - before)) -ge $least ] || least=$((after - before))
+done
+kill $spinner
+echo '0 forget' > $P/step
+rmmod ftmod_callback
+is "$least" 3 "a change of one site costs three broadcasts"
+
+done_testing

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ops that go while a task is in their callback, or in a trampoline on the way to it.
+ *
+ * A visitor calls a traced function and is held in the callback of one ops. Meanwhile another ops is unregistered, or that
+ * one. What must not happen is seen by flags: an ops that has gone is not called any more, and unregistering does not return
+ * before its callback has. What must happen is waited for, PATIENCE at most.
+ */
+#include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/ftrace.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+#include "run.h"
+
+#define PATIENCE	(20 * HZ)
+
+static noinline __noclone void ftmod_rm_one(void)
+{
+	barrier();
+}
+
+static noinline __noclone void ftmod_rm_two(void)
+{
+	barrier();
+	asm volatile("");
+}
+
+static noinline __noclone void ftmod_rm_three(void)
+{
+	asm volatile("" : : "i" (3));
+	barrier();
+}
+
+/* An ops that a visitor can be held in, and that knows whether it has gone. */
+struct held_ops {
+	struct ftrace_ops ops;
+	bool hold;	/* the next visitor */
+	bool inside;	/* a visitor is held */
+	bool left;	/* the last thing that it does */
+	bool gone;	/* unregistering has returned */
+	unsigned int hits;
+	unsigned int late;
+};
+
+static void notrace held_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			      struct ftrace_regs *fregs)
+{
+	struct held_ops *h = container_of(op, struct held_ops, ops);
+
+	h->hits++;
+	h->late += READ_ONCE(h->gone);
+	if (READ_ONCE(h->hold)) {
+		WRITE_ONCE(h->inside, true);
+		while (READ_ONCE(h->hold))
+			cpu_relax();
+	}
+	WRITE_ONCE(h->left, true);
+}
+
+static struct held_ops a, b;
+
+static int start_held(struct held_ops *h, void *func)
+{
+	int ret;
+
+	memset(h, 0, sizeof(*h));
+	h->ops.func = held_func;
+	ret = ftrace_set_filter_ip(&h->ops, (unsigned long)func, 0, 1) ?: register_ftrace_function(&h->ops);
+	if (ret)
+		check(false, "register: error %d", ret);
+	return ret;
+}
+
+static void stop_held(struct held_ops *h)
+{
+	if (h->ops.flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_function(&h->ops);
+	ftrace_free_filter(&h->ops);
+}
+
+/* Something that another task does, and whether it has come to its end. */
+struct errand {
+	void (*func)(void *arg);
+	void *arg;
+	struct completion done;
+};
+
+static int errand_thread(void *data)
+{
+	struct errand *e = data;
+
+	e->func(e->arg);
+	complete(&e->done);
+	return 0;
+}
+
+static void send(struct errand *e, void (*func)(void *), void *arg)
+{
+	e->func = func;
+	e->arg = arg;
+	init_completion(&e->done);
+	if (IS_ERR(kthread_run(errand_thread, e, "ftmod_errand")))
+		complete(&e->done);
+}
+
+static bool back_within(struct errand *e, unsigned long jiffies)
+{
+	return wait_for_completion_timeout(&e->done, jiffies);
+}
+
+static void visit(void *func)
+{
+	void (*call)(void) = func;
+
+	call();
+}
+
+static void unregister(void *arg)
+{
+	struct held_ops *h = arg;
+
+	unregister_ftrace_function(&h->ops);
+	h->gone = true;
+}
+
+/* Returns true once a visitor of @func is held in @h. */
+static bool hold(struct held_ops *h, struct errand *visitor, void *func)
+{
+	unsigned long end = jiffies + PATIENCE;
+
+	WRITE_ONCE(h->hold, true);
+	send(visitor, visit, func);
+	while (!READ_ONCE(h->inside) && time_before(jiffies, end))
+		msleep(1);
+	check(h->inside, "a visitor is in the callback");
+	return h->inside;
+}
+
+static void release(struct held_ops *h, struct errand *visitor)
+{
+	WRITE_ONCE(h->hold, false);
+	check(back_within(visitor, PATIENCE), "the visitor comes back");
+}
+
+/* Unregister @h while a visitor is in the trampoline before its slot; it must not be called any more. */
+static void goes_at_once(struct held_ops *h, struct held_ops *holder, struct errand *visitor)
+{
+	struct errand remover;
+	bool back;
+
+	send(&remover, unregister, h);
+	back = back_within(&remover, PATIENCE);
+	check(back, "it is unregistered while a task is on its way to it");
+	release(holder, visitor);
+	if (!back)
+		back_within(&remover, PATIENCE);
+	check(!h->late, "and is not called after that: %u times", h->late);
+}
+
+/* The youngest ops is called first: the visitor is held in b, and a comes after it. */
+static void run_slot(void)
+{
+	struct errand visitor;
+
+	if (start_held(&a, ftmod_rm_one) || start_held(&b, ftmod_rm_one))
+		return;
+	if (hold(&b, &visitor, ftmod_rm_one))
+		goes_at_once(&a, &b, &visitor);
+	check(!a.hits && b.hits == 1, "calls: %u and %u", a.hits, b.hits);
+	ftmod_rm_one();
+	check(b.hits == 2, "the one that stays is called: %u", b.hits);
+	stop_held(&b);
+	stop_held(&a);
+}
+
+/* The same in a trampoline that no site calls any more when a is unregistered. */
+static void run_dead(void)
+{
+	struct errand visitor;
+	int ret;
+
+	if (start_held(&a, ftmod_rm_one) || start_held(&b, ftmod_rm_one))
+		return;
+	if (hold(&b, &visitor, ftmod_rm_one)) {
+		ret = ftrace_set_filter_ip(&a.ops, (unsigned long)ftmod_rm_two, 0, 1);
+		check(!ret, "it gets another function: %d", ret);
+		goes_at_once(&a, &b, &visitor);
+	}
+	check(!a.hits && b.hits == 1, "calls: %u and %u", a.hits, b.hits);
+	stop_held(&b);
+	stop_held(&a);
+}
+
+/* In the callback itself: wait for it, and for it alone. */
+static void run_callback(void)
+{
+	struct errand visitor, remover;
+	static struct held_ops other;
+
+	if (start_held(&a, ftmod_rm_one))
+		return;
+	if (!hold(&a, &visitor, ftmod_rm_one))
+		return;
+	a.left = false;
+	send(&remover, unregister, &a);
+	check(!back_within(&remover, HZ / 2), "unregistering waits for a task in the callback");
+	check(register_ftrace_function(&a.ops) == -EBUSY, "it cannot be registered meanwhile");
+
+	/* Others come and go. */
+	if (!start_held(&other, ftmod_rm_one)) {
+		struct errand second;
+
+		send(&second, unregister, &other);
+		check(back_within(&second, PATIENCE), "another ops of the function comes and goes meanwhile");
+	}
+	check(!a.left && !back_within(&remover, 11 * HZ), "it waits as long as it takes");
+	WRITE_ONCE(a.hold, false);
+	check(back_within(&remover, PATIENCE), "and no longer");
+	check(a.left, "the callback was left before");
+	check(back_within(&visitor, PATIENCE), "the visitor comes back");
+	ftmod_rm_one();
+	check(!a.late, "it is not called any more");
+	stop_held(&a);
+	stop_held(&other);
+}
+
+/* Ops that never lie in freed memory can be registered again at once. */
+static void run_again(void)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < 100 && !ret; i++) {
+		ret = start_held(&a, ftmod_rm_one);
+		ftmod_rm_one();
+		ret = ret ?: unregister_ftrace_function(&a.ops);
+		ret = ret ?: register_ftrace_function(&a.ops);
+		ftmod_rm_one();
+		check(a.hits == 2 || i % 10, "called each time it is registered: %u", a.hits);
+		stop_held(&a);
+	}
+	check(!ret, "registered, unregistered and registered again: %d", ret);
+}
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+void ftmod_rm_direct(void);
+asm(".pushsection .text, \"ax\"\n"
+    ".type ftmod_rm_direct, @function\n"
+    "ftmod_rm_direct:\n"
+    ASM_ENDBR
+    ASM_RET
+    ".size ftmod_rm_direct, . - ftmod_rm_direct\n"
+    ".popsection\n");
+
+static void undirect(void *arg)
+{
+	unregister_ftrace_direct(arg, (unsigned long)ftmod_rm_direct, true);
+}
+
+/* A task that does not sleep holds up grace periods of RCU tasks: who waits for one is seen. */
+static void run_direct(void)
+{
+	static struct ftrace_ops waits, does_not = { .flags = FTRACE_OPS_FL_OWN_WAIT };
+	struct errand visitor, first, second;
+	int ret;
+
+	if (start_held(&b, ftmod_rm_one))
+		return;
+	ret = ftrace_set_filter_ip(&waits, (unsigned long)ftmod_rm_two, 0, 1) ?:
+	      register_ftrace_direct(&waits, (unsigned long)ftmod_rm_direct) ?:
+	      ftrace_set_filter_ip(&does_not, (unsigned long)ftmod_rm_three, 0, 1) ?:
+	      register_ftrace_direct(&does_not, (unsigned long)ftmod_rm_direct);
+	check(!ret, "two direct callers: %d", ret);
+	if (!ret && hold(&b, &visitor, ftmod_rm_one)) {
+		send(&first, undirect, &does_not);
+		check(back_within(&first, PATIENCE), "one whose owner waits goes at once");
+		send(&second, undirect, &waits);
+		check(!back_within(&second, HZ), "any other waits for all tasks");
+		release(&b, &visitor);
+		check(back_within(&second, PATIENCE), "and goes then");
+		back_within(&first, PATIENCE);
+	}
+	stop_held(&b);
+}
+#else
+static void run_direct(void)
+{
+	note("# no direct callers in this kernel");
+}
+#endif
+
+/* In an NMI, on another CPU if there is one. */
+static atomic_t nmis;
+
+static int nmi_func(unsigned int type, struct pt_regs *regs)
+{
+	if (type != NMI_LOCAL || !atomic_read(&nmis))
+		return NMI_DONE;
+	ftmod_rm_one();
+	atomic_dec(&nmis);
+	return NMI_HANDLED;
+}
+
+static void send_nmi(void)
+{
+	unsigned int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+
+	if (cpu >= nr_cpu_ids)
+		cpu = raw_smp_processor_id();
+	atomic_inc(&nmis);
+	__apic_send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
+}
+
+static void run_nmi(void)
+{
+	unsigned int i, late = 0, hits = 0;
+
+	if (register_nmi_handler(NMI_LOCAL, nmi_func, 0, "ftmod_removal")) {
+		check(false, "an NMI handler");
+		return;
+	}
+	for (i = 0; i < 200; i++) {
+		struct held_ops *h = kzalloc(sizeof(*h), GFP_KERNEL);
+
+		if (!h || start_held(h, ftmod_rm_one)) {
+			kfree(h);
+			break;
+		}
+		preempt_disable();
+		send_nmi();
+		preempt_enable();
+		if (i % 2)
+			udelay(20);
+		stop_held(h);
+		h->gone = true;
+		hits += h->hits;
+		udelay(50);
+		late += h->late;
+		memset(h, 0x6b, sizeof(*h));
+		kfree(h);
+	}
+	msleep(20);
+	unregister_nmi_handler(NMI_LOCAL, "ftmod_removal");
+	check(i == 200, "200 ops came and went: %u", i);
+	check(hits, "NMIs called %u of them", hits);
+	check(!late, "none after it had gone: %u", late);
+}
+
+/* Tasks that call the function, low in priority so that they are preempted anywhere, until they are stopped. */
+static struct task_struct *visitors[8];
+
+static int visitor_thread(void *unused)
+{
+	set_user_nice(current, 19);
+	while (!kthread_should_stop()) {
+		ftmod_rm_one();
+		cond_resched();
+	}
+	return 0;
+}
+
+static int visitors_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int i, nr;
+
+	if (kstrtouint(val, 0, &nr) || nr > ARRAY_SIZE(visitors))
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(visitors); i++) {
+		if (i < nr && !visitors[i]) {
+			visitors[i] = kthread_run(visitor_thread, NULL, "ftmod_visitor/%u", i);
+			if (IS_ERR(visitors[i]))
+				visitors[i] = NULL;
+		} else if (i >= nr && visitors[i]) {
+			kthread_stop(visitors[i]);
+			visitors[i] = NULL;
+		}
+	}
+	return 0;
+}
+
+static const struct kernel_param_ops visitors_ops = {
+	.set = visitors_set,
+};
+module_param_cb(visitors, &visitors_ops, NULL, 0200);
+MODULE_PARM_DESC(visitors, "N: have so many tasks call ftmod_rm_one()");
+
+const struct run runs[] = {
+	{ "slot", run_slot },
+	{ "dead", run_dead },
+	{ "callback", run_callback },
+	{ "again", run_again },
+	{ "direct", run_direct },
+	{ "nmi", run_nmi },
+	{ }
+};
+
+static void __exit ftmod_removal_exit(void)
+{
+	visitors_set("0", NULL);
+}
+module_exit(ftmod_removal_exit);
+
+MODULE_DESCRIPTION("Ops of the function tracer that go while they are called");
+MODULE_LICENSE("GPL");
