@@ -114,20 +114,19 @@ static __always_inline void hit(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_regs *fregs, u32 options)
 {
 	struct trace_array *tr = op->private;
-	struct trace_array_cpu *data;
 	int bit;
 
-	if (unlikely(!tr || !READ_ONCE(tr->function_enabled)))
+	if (unlikely(!READ_ONCE(tr->function_enabled)))
 		return;
 
+	/* Before anything is called: then @fregs need not be kept. */
+	parent_ip = real_caller(parent_ip, fregs);
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	if (bit < 0)
 		return;
 
-	data = this_cpu_ptr(tr->array_buffer.data);
-	if (!atomic_read(&data->disabled))
-		record(tr, ip, real_caller(parent_ip, fregs),
-		       tracing_gen_ctx_dec(), options);
+	if (likely(!this_cpu_read(tr->array_buffer.data->disabled.counter)))
+		record(tr, ip, parent_ip, tracing_gen_ctx_dec(), options);
 
 	ftrace_test_recursion_unlock(bit);
 }
@@ -144,7 +143,7 @@ hit_with_stack(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 	struct trace_array_cpu *data;
 	unsigned long flags;
 
-	if (unlikely(!tr || !READ_ONCE(tr->function_enabled)))
+	if (unlikely(!READ_ONCE(tr->function_enabled)))
 		return;
 
 	local_irq_save(flags);
@@ -334,7 +333,7 @@ void ftrace_free_ftrace_ops(struct trace_array *tr)
 		 * After ftrace_kill() call sites call it until the next boot:
 		 * it must stay, and must not know @tr.
 		 */
-		WRITE_ONCE(ops->private, NULL);
+		WRITE_ONCE(ops->private, &ftrace_gone_array);
 		ftrace_wait_callbacks();
 		return;
 	}

@@ -81,6 +81,12 @@ bool ftrace_pids_enabled(struct ftrace_ops *ops)
 	       rcu_access_pointer(tr->function_no_pids);
 }
 
+/*
+ * What an ops has for its trace array when that is freed while the ops is still
+ * called, after ftrace_kill(). It traces no functions.
+ */
+struct trace_array ftrace_gone_array;
+
 /**
  * ftrace_pid_func - call the callback of an ops, if the task is to be traced
  * @ip: the call site
@@ -99,7 +105,7 @@ void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 	struct trace_array *tr = op->private;
 	int pid;
 
-	if (unlikely(!tr))
+	if (unlikely(tr == &ftrace_gone_array))
 		return;
 
 	/*

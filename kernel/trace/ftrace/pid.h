@@ -7,6 +7,8 @@
 
 #include <linux/ftrace.h>
 
+extern struct trace_array ftrace_gone_array;
+
 void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 		     struct ftrace_ops *op, struct ftrace_regs *fregs);
 int ftrace_pid_change_func(struct ftrace_ops *ops, ftrace_func_t func);
