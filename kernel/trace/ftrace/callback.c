@@ -2,16 +2,17 @@
 /*
  * Callbacks: what trampolines call, and the wait until no task is in it.
  *
- * Who unregisters an ops may free it at once, and a task may be in its callback,
- * or in a trampoline on the way to it, preempted even. Grace periods that cover
- * such a task take a tenth of a second and more. So nobody waits for one:
+ * The owner of an ops may free it as soon as it is unregistered. At that time a
+ * task may be in the callback, or in a trampoline on the way to it, preempted
+ * even. Grace periods that cover such a task take a tenth of a second and more.
+ * So unregistering does not wait for one:
  *
- * - All slots that call the ops are switched off, in the batch that takes it off
- *   its sites; those of trampolines, too, that no site calls any more but that
- *   are not freed yet. After that no task enters the callback that has not
- *   counted itself in.
- * - Then the sum of those who entered stands still, and the wait is over when as
- *   many have left. As a rule that is at once.
+ * - All slots that call the ops are switched off, in the batch that takes the ops
+ *   off its sites. That includes the slots of trampolines that no site calls any
+ *   more but that are not freed yet. After that a task can enter the callback
+ *   only if it has counted itself in before.
+ * - So the sum of the tasks that entered stands still, and the wait is over when
+ *   as many have left. As a rule that is at once.
  * - Trampolines and counters are the core's own. They are freed later, after the
  *   grace periods, by a work item that nobody waits for.
  */
@@ -150,11 +151,12 @@ static unsigned long sum(const unsigned long __percpu *count)
 /**
  * ftrace_callback_wait - wait until no task is in a callback
  * @cb: the callback, all slots of which have been switched off
- * @func: what it calls, for a message
+ * @func: the function, to be named in a message
  *
- * The broadcast that ended the switching off made all CPUs serialise: the
- * increments of those who entered before it are seen here, and there are no more
- * to come. Who is counted as having left did all that the callback did before.
+ * The last broadcast of the batch that switched the slots off made all CPUs
+ * serialise. The increments of all tasks that entered are seen here, and no task
+ * enters any more. What a task did in the callback, it did before it counted
+ * itself out.
  *
  * Context: may sleep; ftrace_lock not held.
  */

@@ -203,6 +203,7 @@ void ftrace_classes_stale(struct ftrace_ops *ops)
 	for (unsigned int id = 1; id < room && left; id++) {
 		struct ftrace_class *c = ftrace_classes[id];
 
+		ftrace_yield(id);
 		if (!c || !ftrace_class_has(c, ops))
 			continue;
 		left--;
@@ -216,9 +217,9 @@ void ftrace_classes_stale(struct ftrace_ops *ops)
  * ftrace_classes_lose - an ops that has gone must not be in any class
  * @ops: the ops, the slots of which have been switched off
  *
- * Some sites cannot leave their class: those that hold unexpected bytes, and all
- * when there is no memory for the class without @ops. The class goes on without
- * @ops. It is stale: sites leave it when a plan looks at them the next time.
+ * Sites with unexpected bytes do not leave their class, nor does any site if there
+ * is no memory for the class without @ops. Such a class goes on without @ops. It is
+ * stale: its sites leave it when a plan looks at them the next time.
  *
  * Context: ftrace_lock held.
  */
@@ -228,6 +229,7 @@ void ftrace_classes_lose(struct ftrace_ops *ops)
 		struct ftrace_class *c = ftrace_classes[id];
 		unsigned int n = 0;
 
+		ftrace_yield(id);
 		if (!c || !ftrace_class_has(c, ops))
 			continue;
 		if (!c->stale)

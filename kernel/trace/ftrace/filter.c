@@ -131,6 +131,7 @@ static int match_table(struct match *m, struct ftrace_table *t,
 	for (unsigned int i = 0; i < t->nr && !ret; i++) {
 		struct dyn_ftrace *site = &t->sites[i];
 
+		ftrace_yield(i);
 		if (any || (ftrace_names_find(&names, site_ip(t, site)) &&
 			    match_names(g, chars, &names)))
 			ret = match_site(m, t, site);
@@ -316,7 +317,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	struct ftrace_change *changes;
 	struct ftrace_hash *copy = NULL;
 	struct ftrace_ops *op;
-	unsigned int nr = 0;
+	unsigned int nr = 0, looked = 0;
 	int ret = 0;
 
 	/* What changes where functions go is never for all of them. */
@@ -333,8 +334,10 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 			return -ENOMEM;
 	}
 
-	for_each_ftrace_ops(op)
+	for_each_ftrace_ops(op) {
 		nr += ops_uses(op, ops->func_hash);
+		ftrace_yield(looked++);
+	}
 	changes = kvcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
 	if (!changes) {
 		ftrace_hash_free(copy);
@@ -520,8 +523,10 @@ int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
 	hash = hash_begin(ops, true, reset);
 	if (!hash)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < cnt && !ret; i++)
+	for (unsigned int i = 0; i < cnt && !ret; i++) {
 		ret = set_ip(hash, ips[i], remove);
+		ftrace_yield(i);
+	}
 	if (!ret)
 		ret = hash_commit(ops, hash, true);
 	ftrace_hash_free(hash);

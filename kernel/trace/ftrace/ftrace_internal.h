@@ -16,6 +16,7 @@
 
 #include <linux/ftrace_arch.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/trace_seq.h>
 
 #include "../trace.h"
@@ -26,6 +27,14 @@ extern struct mutex direct_mutex;
 extern int ftrace_disabled;
 extern struct list_head ftrace_ops_registered;
 extern struct ftrace_ops global_ops;
+
+/* In a loop that may be long: let others run once in a while; @n counts the rounds. */
+static inline void ftrace_yield(unsigned int n)
+{
+	/* A round takes some tens of ns, all of these well below a millisecond. */
+	if (n % 4096 == 4095)
+		cond_resched();
+}
 
 /* Registered ops, youngest first; ftrace_lock held. */
 #define for_each_ftrace_ops(ops)	\

@@ -205,6 +205,7 @@ void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 		return;
 	}
 	for_each_ftrace_entry(from, entry, tmp, i) {
+		ftrace_yield(from->count);
 		there = ftrace_lookup_ip(hash, entry->ip);
 		if (there) {
 			there->exact |= entry->exact;
@@ -227,8 +228,10 @@ void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from)
 	struct hlist_node *tmp;
 	int i;
 
-	for_each_ftrace_entry(from, entry, tmp, i)
+	for_each_ftrace_entry(from, entry, tmp, i) {
+		ftrace_yield(hash->count);
 		ftrace_hash_del(hash, ftrace_lookup_ip(hash, entry->ip));
+	}
 }
 
 /**
@@ -253,6 +256,7 @@ struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src)
 
 	hash->flags = src->flags;
 	for_each_ftrace_entry(src, entry, tmp, i) {
+		ftrace_yield(hash->count);
 		copy = hash_add(hash, entry->ip);
 		if (!copy) {
 			ftrace_hash_free(hash);

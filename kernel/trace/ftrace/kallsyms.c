@@ -58,6 +58,7 @@ void ftrace_save_init_names(struct ftrace_table *t)
 		struct init_name *entry;
 		unsigned int len;
 
+		ftrace_yield(i);
 		if (!(t->sites[i].state & SITE_TOUCHED) ||
 		    !ftrace_names_find(&names, site_ip(t, &t->sites[i])))
 			continue;

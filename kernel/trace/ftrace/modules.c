@@ -84,9 +84,11 @@ unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
 /* A site that was not a call of the compiler's must not become one of ours. */
 static void check_sites(struct ftrace_table *t)
 {
-	for (unsigned int i = 0; i < t->nr; i++)
+	for (unsigned int i = 0; i < t->nr; i++) {
 		if (!arch_ftrace_site_calls(site_ip(t, &t->sites[i]), 0))
 			t->sites[i].state |= SITE_FAILED;
+		ftrace_yield(i);
+	}
 }
 
 static int add_table(struct module *mod, unsigned long start, unsigned long end,
@@ -117,8 +119,7 @@ static void drop_table(struct ftrace_table *t)
 		c->users--;
 		if (!c->users)
 			ftrace_class_put(c);
-		if (i % 4096 == 0)
-			cond_resched();
+		ftrace_yield(i);
 	}
 	account(t, -1);
 	ftrace_tables_drop(t);

@@ -18,6 +18,7 @@
 #ifdef CONFIG_MODULES
 #include "../../module/internal.h"
 #endif
+#include "ftrace_internal.h"
 #include "names.h"
 #include "table.h"
 
@@ -142,6 +143,7 @@ static int modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
 		const Elf_Sym *sym = &k->symtab[i];
 		const char *name;
 
+		ftrace_yield(i);
 		if (sym->st_value < t->start || sym->st_value >= t->end ||
 		    sym->st_shndx == SHN_UNDEF)
 			continue;

@@ -8,11 +8,11 @@
  * written: no memory, ops that cannot share a site, a site whose bytes are not
  * what they should be. The architecture then takes all sites as one batch.
  *
- * A plan that removes an ops does not fail, because those who unregister an ops
- * free it. It also switches off every slot that calls the ops, in the same batch.
- * So a site may as well stay in its class, where there is no memory for another;
- * and where there is no memory for the batch, the plan goes through all sites
- * with a small one that is always there.
+ * A plan that removes an ops does not fail, because the owner frees the ops. It
+ * also switches off every slot that calls the ops, in the same batch. So a site
+ * can stay in its class if there is no memory for another class. If there is no
+ * memory for the batch, the plan goes through all sites with a small batch that is
+ * always there.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -28,17 +28,14 @@
 #include "plan.h"
 #include "table.h"
 
-/* A site is looked at in a few ns, so this is well below a millisecond. */
-#define SITES_PER_RESCHED	4096
-
 struct plan {
 	u64				id;
 	const struct ftrace_change	*changes;
 	unsigned int			nr_changes;
 	unsigned int			flags;
+	bool				grows;	/* some ops may get sites */
 	struct ftrace_patch		*batch;
 	unsigned int			nr;
-	unsigned int			looked;
 };
 
 static void plan_start(struct plan *p)
@@ -61,15 +58,16 @@ static bool change_wants(const struct ftrace_change *change, unsigned long ip)
 }
 
 /*
- * The set that a site of a class is to have: the ops that do not change, and
- * those that change and want the site. Both come youngest first, and so does it.
+ * The set that a site of a class is to have: the ops of the class that do not
+ * change, and the changing ops that want the site. Both lists have the youngest
+ * ops first, and so has the set.
  */
 static unsigned int plan_set(const struct plan *p, const struct ftrace_class *from,
 			     unsigned long ip, struct ftrace_ops **set)
 {
 	unsigned int i = 0, j = 0, n = 0;
 
-	while (i < from->nr || j < p->nr_changes) {
+	while (i < from->nr || (j < p->nr_changes && p->grows)) {
 		const struct ftrace_change *change = &p->changes[j];
 
 		if (j == p->nr_changes ||
@@ -141,7 +139,7 @@ static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class 
 		to = ftrace_class_nth(0);
 	else
 		to = plan_class(p, from, ip);
-	/* Of what is removed, the slot is switched off. */
+	/* The slot of an ops that is removed is switched off: the site can stay. */
 	if (IS_ERR(to) && p->flags & FTRACE_PLAN_REMOVES)
 		to = from;
 	if (!IS_ERR(to))
@@ -185,19 +183,13 @@ static int plan_site(struct plan *p, struct ftrace_table *t, struct dyn_ftrace *
 	return 0;
 }
 
-static void plan_yield(struct plan *p)
-{
-	if (++p->looked % SITES_PER_RESCHED == 0)
-		cond_resched();
-}
-
 static int plan_table(struct plan *p, struct ftrace_table *t)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; i < t->nr && !ret; i++) {
 		ret = plan_site(p, t, &t->sites[i]);
-		plan_yield(p);
+		ftrace_yield(i);
 	}
 	return ret;
 }
@@ -252,8 +244,10 @@ static unsigned int sorted_entries(const struct ftrace_scope *scope,
 	for (int h = 0; h < ARRAY_SIZE(scope->hash); h++) {
 		if (!scope->hash[h])
 			continue;
-		for_each_ftrace_entry(scope->hash[h], entry, tmp, i)
+		for_each_ftrace_entry(scope->hash[h], entry, tmp, i) {
+			ftrace_yield(nr);
 			entries[nr++] = entry;
+		}
 	}
 	if (nr > 1)
 		sort(entries, nr, sizeof(*entries), cmp_entry, NULL);
@@ -297,7 +291,7 @@ static int plan_hashes(struct plan *p, const struct ftrace_scope *scope)
 		n += both;
 		if (!both || entry->exact != entries[n]->exact)
 			ret = plan_entry(p, scope, entry);
-		plan_yield(p);
+		ftrace_yield(n);
 	}
 	return ret;
 }
@@ -358,6 +352,7 @@ static void drop_unused_classes(void)
 	for (unsigned int id = 1; id < ftrace_nr_classes(); id++) {
 		struct ftrace_class *c = ftrace_class_nth(id);
 
+		ftrace_yield(id);
 		if (c && !c->users)
 			ftrace_class_put(c);
 	}
@@ -376,8 +371,8 @@ static void site_fail(struct ftrace_patch *patch)
 	       (void *)patch->ip, patch->ip, len, want, len, found);
 
 	/*
-	 * It keeps its class. Whoever wrote to it may put back what was there, and
-	 * then it calls the trampoline of that class.
+	 * The site keeps its class. The unexpected bytes may be a debugger's, which
+	 * puts the call back later: then the trampoline of the class must be there.
 	 */
 	class_leave(patch->to, 1);
 	site_move(patch->site, patch->from, SITE_FAILED);
@@ -453,6 +448,7 @@ static void plan_commit(struct plan *p)
 	unsigned int slots = 0;
 
 	for (unsigned int i = 0; i < p->nr; ) {
+		ftrace_yield(i);
 		if (p->batch[i].site) {
 			i += commit_alike(&p->batch[i], p->nr - i);
 		} else {
@@ -499,7 +495,7 @@ static void plan_small(struct plan *p)
 			plan_site(p, t, &t->sites[n]);
 			if (p->nr == ARRAY_SIZE(small_batch))
 				small_flush(p);
-			plan_yield(p);
+			ftrace_yield(n);
 		}
 	}
 	small_flush(p);
@@ -541,6 +537,8 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 		return -ENODEV;
 
 	plan_start(&p);
+	for (unsigned int i = 0; i < nr; i++)
+		p.grows |= changes[i].on;
 	if (scope->all || (scope->table && !scope->hash[0]))
 		ret = plan_all(&p, scope->table);
 	else

@@ -232,8 +232,7 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 	for (unsigned int i = 0; i < nr; i++) {
 		struct dyn_ftrace *site = &t->sites[kept];
 
-		if (i % 4096 == 0)
-			cond_resched();
+		ftrace_yield(i);
 		if (!ftrace_names_find(&names, ips[i]) ||
 		    ips[i] - names.addr > FTRACE_MCOUNT_MAX_OFFSET) {
 			pr_debug("%ps: overridden, not traced\n", (void *)ips[i]);
