@@ -92,10 +92,10 @@ static struct {
 } ____cacheline_aligned_in_smp transit;
 
 /*
- * How many handlers of int3 may be looking at the batch, on each CPU. Each CPU
- * writes its own, so that a machine where all of them trap does not wait for a
- * cache line. One more broadcast would do in place of the count, but it would
- * disturb all CPUs, idle ones too, for a batch of one site as for any.
+ * How many handlers of int3 may be looking at the batch, on each CPU. A CPU writes
+ * only its own count: when all CPUs trap they do not wait for one cache line. In
+ * place of the count one more broadcast would do. But it would disturb all CPUs,
+ * idle ones too, also after a batch of one site.
  */
 static DEFINE_PER_CPU(unsigned int, handlers);
 
@@ -239,7 +239,7 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
  * vol. 3A, 4.10.4.1, MOV to CR3).
  *
  * While the window is loaded, loaded_mm names ftrace_mm: a panic in an NMI or a
- * machine check may go on to switch_mm(), for the firmware's runtime services.
+ * machine check may call switch_mm() to use the firmware's runtime services.
  */
 static __always_inline unsigned long window_load(struct mm_struct **mm)
 {
@@ -250,7 +250,7 @@ static __always_inline unsigned long window_load(struct mm_struct **mm)
 	/* Pairs with the reading of loaded_mm in nmi_uaccess_okay(), on this CPU. */
 	barrier();
 	write_cr3(__sme_pa(ftrace_mm->pgd));
-	/* Likewise. */
+	/* Pairs with the same reading. */
 	barrier();
 	this_cpu_write(cpu_tlbstate.loaded_mm, ftrace_mm);
 
@@ -287,7 +287,7 @@ static __always_inline void window_unload(unsigned long cr3, struct mm_struct *m
 	/*
 	 * MOV to CR3 serialises: loaded_mm is written before tlb_gen is read.
 	 * Pairs with inc_mm_tlb_gen() before the reading of loaded_mm in
-	 * should_flush_tlb(): this CPU is sent the flush or sees that it is due.
+	 * should_flush_tlb(): either this CPU is sent the flush or it sees tlb_gen.
 	 */
 	write_cr3(cr3);
 	catch_up(mm);
@@ -422,10 +422,11 @@ static bool pipeline_empty(const struct pipeline *p)
 /*
  * One step, with up to @more sites that enter the pipeline.
  *
- * A trace of the CPU's branches can be decoded if the event comes when its sites
- * hold int3. One who opened the event after that, and before the broadcast that
- * follows HEAD, may have copied the text with int3 in it: the sites are told of
- * then. After that broadcast a copy holds the new instruction.
+ * A trace of the CPU's branches can be decoded if the event comes while its sites
+ * hold int3. A tool that opens the event after that, and before the broadcast that
+ * follows HEAD, may copy the text with int3 in it. So if nobody has been told at
+ * TAIL, perf is asked again after that broadcast. Later copies hold the new
+ * instruction.
  */
 static void pipeline_step(struct pipeline *p, unsigned int more,
 			  const struct ftrace_patch *batch, const unsigned long *targets)
@@ -455,7 +456,7 @@ static void run_pipeline(const struct ftrace_patch *batch, unsigned int nr,
 	while (p.walk[PHASE_HEAD].next < nr) {
 		unsigned int left = nr - p.walk[PHASE_INT3].next;
 
-		/* Who is needed elsewhere empties the pipeline first. */
+		/* If another task needs this CPU, the pipeline is emptied first. */
 		if (need_resched()) {
 			left = 0;
 			if (pipeline_empty(&p)) {

@@ -7,18 +7,18 @@
  * the tail that restores the registers. Nothing is looked up when it runs.
  *
  * A slot loads the ops as an immediate and calls the callback. If the ops can be
- * freed, the slot counts, on its CPU, who enters the callback and who has left:
- * one instruction before the call, one after it. An instruction cannot be
- * divided by an NMI, and a task may change the CPU in between, for only the sums
- * of all CPUs are compared.
+ * freed, the slot counts the tasks that enter the callback and the tasks that
+ * leave it, per CPU: one instruction before the call, one after it. An instruction
+ * cannot be divided by an NMI. A task may change the CPU in between, because only
+ * the sums of all CPUs are compared.
  *
  * A slot is switched off by a change of five bytes, as a site is:
  *
  *	a counted slot		the first increment becomes a jump behind the
  *				second. It is longer than five bytes, so that no
  *				task can be in the middle of it. Behind it a task
- *				has counted; before it, the task jumps. So the
- *				sum of those who entered stands still.
+ *				has counted itself in; before it, the task jumps.
+ *				So the sum of the tasks that entered stands still.
  *	any other slot		its call becomes a call of ftrace_stub()
  *	the jump to a direct	becomes a jump to ftrace_stub(), which returns
  *	caller
