@@ -196,4 +196,10 @@ is "$(cat "$F")" vfs_read "what came before it applies"
 works "the file works on" write "$F" vfs_write
 is "$(cat "$F")" vfs_write "after errors"
 
+# A word may be as long as a symbol is when it is printed with all that belongs to it, and some wildcards.
+stars=$(printf '%600s' '' | tr ' ' '*')
+works "a word of 600 characters" write "$TRACING/set_ftrace_filter" "vfs_rea${stars}d"
+is "$(cat "$TRACING/set_ftrace_filter")" "vfs_read" "is taken"
+set_to "" set_ftrace_filter
+
 done_testing

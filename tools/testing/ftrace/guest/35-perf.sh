@@ -37,4 +37,29 @@ on=$(ftio pokes "$TRACING/current_tracer" function)
 is "$(echo "$on" | grep -c " $NOP > e8 ")" "$(wc -l < "$TRACING/available_filter_functions")" "an event for every site of all"
 set_to nop current_tracer
 
+# The event is opened in the middle of a change; what changes after that is told.
+late=$(grep -v '\]$' "$TRACING/available_filter_functions_addrs" | ftio late "$TRACING/current_tracer" function nop)
+like "$late" '^middle [1-9]' "events are opened in the middle of a change: $late"
+like "$late" ' missed 0$' "and miss no site that changes after that"
+set_to nop current_tracer
+
+# A trampoline as large as they can be: events have no room for it in one piece.
+if insmod "$MODULES/ftmod_many.ko" 2>/dev/null; then
+	M=/sys/module/ftmod_many/parameters
+	ok "many ops on one function" ftio write $M/same 800
+	while :; do
+		told=$(ftio pokes $M/same 1)
+		[ "$(echo "$told" | tail -n 1)" != ENOMEM ] || break
+		last=$told
+	done
+	size=$(echo "$last" | sed -n 's/^symbol [0-9a-f]* \([0-9]*\) ftrace_trampoline$/\1/p')
+	at_least "$size" 65400 "until its trampoline is as large as can be: $size bytes"
+	is "$(echo "$last" | awk '$1 == "poke" && $4 == "bytes" { n += $3 } END { print n }')" "$size" \
+		"perf is told of all its text"
+	is "$(echo "$last" | grep -Ec '^(poke|symbol|gone) ')" "$(echo "$last" | wc -l)" "and of nothing else"
+	ok "they go" rmmod ftmod_many
+else
+	skip "no ftmod_many"
+fi
+
 done_testing

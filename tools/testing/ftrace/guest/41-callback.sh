@@ -139,6 +139,27 @@ forget 0 1
 works "afterwards it can" write $S 0
 echo 1 > $S
 
+# A trampoline in the middle of a recorded stack is a mark, whoever it belongs to, and if it is shared.
+step "a callback that calls a function" "0 nested"
+step "  filter" "0 filter ftmod_cb_two"
+step "  register" "0 register"
+step "another on the same function" "1 filter ftmod_cb_two"
+step "  register" "1 register"
+set_to ftmod_cb_one set_ftrace_filter
+set_to 1 options/func_stack_trace
+set_to function current_tracer
+set_to "" trace
+echo '0 call' > $P/step
+set_to 0 tracing_on
+trace=$(cat "$TRACING/trace")
+like "$trace" '^ => \[FTRACE TRAMPOLINE\]$' "a shared trampoline is marked in a stack"
+unlike "$trace" '^ => (0x|ftrace_trampoline)' "and is not there as an address"
+set_to 1 tracing_on
+set_to nop current_tracer
+set_to 0 options/func_stack_trace
+set_to "" set_ftrace_filter
+forget 0 1
+
 # many times
 failed=0
 for n in 1 2 3 4 5 6 7 8 9 10; do

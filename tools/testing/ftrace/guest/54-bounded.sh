@@ -39,7 +39,7 @@ G=$TMP.cgroup
 mkdir "$G"
 if mount -t cgroup2 none "$G" 2>/dev/null && echo +cpu > "$G/cgroup.subtree_control" 2>/dev/null &&
    mkdir "$G/patcher" && echo "1000 100000" > "$G/patcher/cpu.max" 2>/dev/null; then
-	watch "throttled" -n 3 -t 40 -i -g "$G/patcher"
+	watch "throttled" -n 1000 -t 10 -i -g "$G/patcher"
 else
 	skip "this kernel throttles nobody"
 fi
@@ -68,5 +68,16 @@ kill $spinner
 echo '0 forget' > $P/step
 rmmod ftmod_callback
 is "$least" 3 "a change of one site costs three broadcasts"
+
+# While text is written through it, the window stands where user memory does.
+blacklist=/sys/kernel/debug/kprobes/blacklist
+if [ -e $blacklist ]; then
+	for name in write_head write_tail write_int3; do
+		like "$(grep -w "$name" $blacklist)" "$name" "no kprobe may be put on $name"
+		is "$(grep -c "^$name\$" "$TRACING/available_filter_functions")" 0 "and nobody traces it"
+	done
+else
+	skip "no kprobes in this kernel"
+fi
 
 done_testing

@@ -118,6 +118,14 @@ static void notrace call_again(unsigned long ip, unsigned long parent_ip, struct
 	ftmod_cb_one(0, 0);
 }
 
+/* Calls a function that others trace: the trampoline that called this is in the middle of the stack then. */
+static void notrace call_one(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			     struct ftrace_regs *fregs)
+{
+	count_hit(ip, parent_ip, op, fregs);
+	ftmod_cb_one(0, 0);
+}
+
 static unsigned long stack[32];
 static unsigned int stack_len;
 
@@ -549,6 +557,10 @@ static int step_set(const char *val, const struct kernel_param *kp)
 		return ftrace_set_notrace(&t->ops, name, strlen(name), 1);
 	if (!strcmp(verb, "flags"))
 		return kstrtoul(arg, 16, &t->ops.flags);
+	if (!strcmp(verb, "nested")) {
+		t->ops.func = call_one;
+		return 0;
+	}
 	if (!strcmp(verb, "register"))
 		return register_ftrace_function(&t->ops);
 	if (!strcmp(verb, "unregister"))

@@ -45,7 +45,7 @@ static const char usage[] =
 	"  -t SEC  at most so long (default: 60)\n"
 	"  -s MS   a SCHED_FIFO task takes CPU 0 for MS at random moments\n"
 	"  -i      a SCHED_IDLE task on CPU 0 tells when the patcher is off its CPU\n"
-	"  -g DIR  the patcher runs in the cgroup of DIR\n"
+	"  -g DIR  the patcher is put into the cgroup of DIR at random moments, for 300 ms each\n"
 	"  -l      do stat() on CPU 1 instead of reading sites; needs -s. Prints the nanoseconds that one takes while CPU 0 is\n"
 	"          taken: idle_*, where ON is written and nobody patches, and spin_*; of the spins the median, the slowest\n"
 	"          but a tenth (slow), and the worst\n";
@@ -247,13 +247,11 @@ static void join(const char *group, const char *sub, pid_t pid)
 	put(procs, text);
 }
 
-static void patch(const char *group, const char *file, const char *on, const char *off, unsigned int times)
+static void patch(const char *file, const char *on, const char *off, unsigned int times)
 {
 	unsigned int i;
 
 	run_as(0, SCHED_OTHER, 0);
-	if (group)
-		join(group, "", getpid());
 	for (i = 0; i < times; i++) {
 		shared->changes++;
 		put(file, i % 2 ? off : on);
@@ -280,6 +278,22 @@ static void spin(unsigned int ms)
 		if (n < MAX_SPINS)
 			shared->spin_ns[n] = ns;
 		shared->spin++;
+	}
+}
+
+/*
+ * Three periods of a tenth of a second in the group, and out again for a while. Where a change takes a second of CPU, a patcher
+ * that is always throttled would not come to its first int3 for a minute.
+ */
+static void throttle(const char *group, pid_t patcher)
+{
+	srand(2);
+	run_as(0, SCHED_FIFO, 50);
+	for (;;) {
+		join(group, "", patcher);
+		usleep(300000);
+		join(group, "/..", patcher);
+		usleep(rand() % 200000 + 500);
 	}
 }
 
@@ -388,7 +402,7 @@ static void load(const char *name, unsigned int spins, uint64_t deadline)
 int main(int argc, char **argv)
 {
 	unsigned int times = 20, seconds = 60, spin_ms = 0;
-	pid_t patcher = 0, spinner = 0, idler = 0;
+	pid_t patcher, spinner = 0, idler = 0, throttler = 0;
 	bool idle = false, calls = false;
 	const char *group = NULL;
 	struct sites sites = { 0 };
@@ -450,13 +464,19 @@ int main(int argc, char **argv)
 	deadline = now_ns() + seconds * 1000000000ULL;
 	patcher = start();
 	if (!patcher)
-		patch(group, argv[0], argv[1], argv[2], calls ? UINT32_MAX : times);
+		patch(argv[0], argv[1], argv[2], calls ? UINT32_MAX : times);
+	if (group) {
+		throttler = start();
+		if (!throttler)
+			throttle(group, patcher);
+	}
 	if (calls)
 		load("spin", times, deadline);
 	else
 		watch(&sites, deadline);
 	stop(spinner);
 	stop(idler);
+	stop(throttler);
 	/* It first ends its change, which may take a throttled one a minute. */
 	if (group && !shared->done)
 		join(group, "/..", patcher);

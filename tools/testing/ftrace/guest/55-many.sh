@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Many ops: on one function, and each on its own beside a module with many functions. With preempt=none a task gives way only
+# where the code says so: what takes long must say so.
+# boot: preempt=none
+
+. "$(dirname "$0")/tap.sh"
+need_module ftmod_many ftmod_functions
+M=/sys/module/ftmod_many/parameters
+S=/proc/sys/kernel/ftrace_enabled
+
+trampolines() {
+	grep -c ' t ftrace_trampoline' /proc/kallsyms
+}
+# settle N: until there are no more than N, so many as are in use.
+settle() {
+	tries=0
+	while [ "$(trampolines)" -gt "$1" ] && [ $tries -lt 60 ]; do
+		tries=$((tries + 1))
+		sleep 1
+	done
+}
+
+insmod "$MODULES/ftmod_many.ko" || skip_all "ftmod_many does not load"
+works "500 ops on one function" write $M/same 500
+is "$(cat $M/call)" 500 "all are called"
+settle 1
+is "$(trampolines)" 1 "by one trampoline"
+echo 0 > $S
+at_least 2 "$(trampolines)" "ftrace_enabled 0 makes no trampolines on its way"
+is "$(cat $M/call)" 0 "none is called"
+echo 1 > $S
+at_least 3 "$(trampolines)" "nor does 1"
+is "$(cat $M/call)" 500 "all are called again"
+ok "they go" rmmod ftmod_many
+settle 0
+
+[ ! -e /proc/sys/kernel/watchdog_thresh ] || echo 4 > /proc/sys/kernel/watchdog_thresh
+insmod "$MODULES/ftmod_many.ko"
+works "10,000 ops of one function each" write $M/each 10000
+at_least "$(wc -l < "$TRACING/enabled_functions")" 9000 "are on their functions"
+ok "a module with 20,000 functions comes" insmod "$MODULES/ftmod_functions.ko"
+set_to function current_tracer
+is "$(grep -c ' \[ftmod_functions\]' "$TRACING/enabled_functions")" 20000 "all of them can be traced"
+works "a glob is taken out" append "$TRACING/set_ftrace_notrace" 'ftmod_f_*'
+is "$(grep -c ' \[ftmod_functions\]' "$TRACING/enabled_functions")" 0 "they no longer are"
+set_to "" set_ftrace_notrace
+set_to nop current_tracer
+ok "it goes" rmmod ftmod_functions
+# /proc/kallsyms lists each of their trampolines.
+at_least "$(trampolines)" 9000 "each has its trampoline"
+ok "they go" rmmod ftmod_many
+
+insmod "$MODULES/ftmod_many.ko"
+works "500 ops of one function each" write $M/each 500
+echo 0 > $S
+is "$(cat "$TRACING/enabled_functions")" "" "ftrace_enabled 0 silences all"
+echo 1 > $S
+at_least "$(wc -l < "$TRACING/enabled_functions")" 450 "1 brings them back"
+ok "they go" rmmod ftmod_many
+is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
+
+done_testing
