@@ -12,12 +12,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +36,9 @@ static const char usage[] =
 	"  read NAME TIMES FILE    read to the end\n"
 	"  run NAME COUNT COMMAND  have the bench_ftrace module do COMMAND, which does COUNT things\n"
 	"  tell COMMAND            the same, not timed\n"
-	"  load NAME MODULE        insert the module file\n";
+	"  load NAME MODULE        insert the module file\n"
+	"  stats CPU               do stat() until killed\n"
+	"  mark                    run into an int3 of our own, as a mark in an emulator's log\n";
 
 static void die(const char *what)
 {
@@ -297,6 +301,26 @@ static void load(const char *name, const char *file)
 	report(name, 1);
 }
 
+static void stats(int cpu)
+{
+	struct stat st;
+
+	run_on(cpu);
+	for (;;)
+		stat("/proc/self/status", &st);
+}
+
+static void ignore(int sig)
+{
+	(void)sig;
+}
+
+static void mark(void)
+{
+	signal(SIGTRAP, ignore);
+	asm volatile("int3");
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
@@ -330,6 +354,10 @@ int main(int argc, char **argv)
 		run(NULL, 0, argv[2]);
 	} else if (!strcmp(verb, "load") && argc == 4) {
 		load(argv[2], argv[3]);
+	} else if (!strcmp(verb, "stats") && argc == 3) {
+		stats(atoi(argv[2]));
+	} else if (!strcmp(verb, "mark")) {
+		mark();
 	} else {
 		fputs(usage, stderr);
 		return 2;

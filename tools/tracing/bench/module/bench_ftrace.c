@@ -90,7 +90,10 @@ static notrace void span_end(struct span *span)
 	snprintf(result, sizeof(result), "%llu %llu\n", ticks, ns);
 }
 
-/* "prepare FIRST COUNT each|target|other [regs] [recursion] [direct]": filters set, nothing registered. */
+/*
+ * "prepare FIRST COUNT each|target|other [regs] [recursion] [direct] [own]": filters set, nothing registered. Own: as a BPF
+ * trampoline, which waits for its code itself and, where it can, tells function tracing not to.
+ */
 static notrace int prepare(unsigned int first, unsigned int count, const char *where,
 			   const char *how)
 {
@@ -113,6 +116,10 @@ static notrace int prepare(unsigned int first, unsigned int count, const char *w
 			ops[i].flags |= FTRACE_OPS_FL_SAVE_REGS;
 		if (strstr(how, "recursion"))
 			ops[i].flags |= FTRACE_OPS_FL_RECURSION;
+#ifdef BENCH_OWN_WAIT
+		if (strstr(how, "own"))
+			ops[i].flags |= FTRACE_OPS_FL_OWN_WAIT;
+#endif
 		ret = ftrace_set_filter_ip(&ops[i], (unsigned long)func, 0, 0);
 		if (ret)
 			return ret;
