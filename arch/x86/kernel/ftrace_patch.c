@@ -384,14 +384,13 @@ static noinline notrace void write_int3(struct walk *w, unsigned int end,
 }
 NOKPROBE_SYMBOL(write_int3);
 
-/* Returns false if nobody asks. */
-static bool tell_perf(const struct ftrace_patch *batch, unsigned int first,
+static void tell_perf(const struct ftrace_patch *batch, unsigned int first,
 		      unsigned int end, const unsigned long *targets)
 {
 	u8 old[FTRACE_INSN_MAX], new[FTRACE_INSN_MAX];
 
 	if (!perf_text_poke_wanted())
-		return false;
+		return;
 
 	for (unsigned int i = first; i < end; i++) {
 		const struct ftrace_patch *patch = &batch[i];
@@ -405,13 +404,12 @@ static bool tell_perf(const struct ftrace_patch *batch, unsigned int first,
 				     patch->site ? MCOUNT_INSN_SIZE : 0,
 				     new, MCOUNT_INSN_SIZE);
 	}
-	return true;
 }
 
-/* How far each phase has come, and whether perf knows what comes after TAIL. */
+/* How far each phase has come, and whether perf asked when the batch began. */
 struct pipeline {
 	struct walk	walk[NR_PHASES];
-	bool		told;
+	bool		asked;
 };
 
 static bool pipeline_empty(const struct pipeline *p)
@@ -423,24 +421,22 @@ static bool pipeline_empty(const struct pipeline *p)
  * One step, with up to @more sites that enter the pipeline.
  *
  * A trace of the CPU's branches can be decoded if the event comes while its sites
- * hold int3. A tool that opens the event after that, and before the broadcast that
- * follows HEAD, may copy the text with int3 in it. So if nobody has been told at
- * TAIL, perf is asked again after that broadcast. Later copies hold the new
- * instruction.
+ * hold int3. A tool that opens the event in the middle of a batch may miss it, and
+ * copy the text with int3 in it. So perf is then told once more, after the
+ * broadcast that follows HEAD. Later copies hold the new instruction.
  */
 static void pipeline_step(struct pipeline *p, unsigned int more,
 			  const struct ftrace_patch *batch, const unsigned long *targets)
 {
 	unsigned int head = p->walk[PHASE_HEAD].next, tail = p->walk[PHASE_TAIL].next;
 	unsigned int int3 = p->walk[PHASE_INT3].next;
-	bool told = p->told;
 
 	write_head(&p->walk[PHASE_HEAD], tail, batch, targets);
-	p->told = tell_perf(batch, tail, int3, targets);
+	tell_perf(batch, tail, int3, targets);
 	write_tail(&p->walk[PHASE_TAIL], int3, batch, targets);
 	write_int3(&p->walk[PHASE_INT3], int3 + more, batch, targets);
 	text_poke_sync();
-	if (!told)
+	if (!p->asked)
 		tell_perf(batch, head, tail, targets);
 }
 
@@ -450,6 +446,7 @@ static void run_pipeline(const struct ftrace_patch *batch, unsigned int nr,
 {
 	struct pipeline p = {
 		.walk = { WALK_START, WALK_START, WALK_START },
+		.asked = perf_text_poke_wanted(),
 	};
 
 	preempt_disable();
