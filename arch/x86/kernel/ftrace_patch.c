@@ -366,6 +366,7 @@ static noinline notrace void write_head(struct walk *w, unsigned int end,
 {
 	window_write(PHASE_HEAD, w, end, batch, targets);
 }
+
 NOKPROBE_SYMBOL(write_head);
 
 static noinline notrace void write_tail(struct walk *w, unsigned int end,
@@ -374,6 +375,7 @@ static noinline notrace void write_tail(struct walk *w, unsigned int end,
 {
 	window_write(PHASE_TAIL, w, end, batch, targets);
 }
+
 NOKPROBE_SYMBOL(write_tail);
 
 static noinline notrace void write_int3(struct walk *w, unsigned int end,
@@ -382,6 +384,7 @@ static noinline notrace void write_int3(struct walk *w, unsigned int end,
 {
 	window_write(PHASE_INT3, w, end, batch, targets);
 }
+
 NOKPROBE_SYMBOL(write_int3);
 
 static void tell_perf(const struct ftrace_patch *batch, unsigned int first,
@@ -514,10 +517,10 @@ void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
 	transit.nr = nr;
 	/*
 	 * The batch is complete before a handler finds it; pairs with
-	 * smp_load_acquire() in ftrace_int3_handler(). The first int3 comes after
-	 * it: stores are seen in their order (Intel SDM vol. 3A, 8.2.2).
+	 * smp_load_acquire() in ftrace_int3_handler().
 	 */
 	smp_store_release(&transit.batch, batch);
+	/* The first int3 comes after that; pairs with smp_mb() in the handler. */
 	smp_wmb();
 
 	while (left) {

@@ -128,7 +128,7 @@ static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class 
 	want = change_wants(change, ip);
 	if (from->plan != p->id) {
 		from->plan = p->id;
-		from->to[false] = from->to[true] = NULL;
+		memset(from->to, 0, sizeof(from->to));
 	}
 	if (from->to[want])
 		return from->to[want];

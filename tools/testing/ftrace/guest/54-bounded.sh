@@ -57,7 +57,7 @@ taskset 2 sh -c 'while :; do :; done' &
 spinner=$!
 echo '0 filter ftmod_cb_one' > $P/step
 least=99
-for n in 1 2 3 4 5; do
+for _ in 1 2 3 4 5; do
 	before=$(broadcasts)
 	echo '0 register' > $P/step
 	after=$(broadcasts)

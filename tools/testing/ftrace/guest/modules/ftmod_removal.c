@@ -2,9 +2,9 @@
 /*
  * Ops that go while a task is in their callback, or in a trampoline on the way to it.
  *
- * A visitor calls a traced function and is held in the callback of one ops. Meanwhile another ops is unregistered, or that
- * one. What must not happen is seen by flags: an ops that has gone is not called any more, and unregistering does not return
- * before its callback has. What must happen is waited for, PATIENCE at most.
+ * A visitor calls a traced function and is held in the callback of one ops. Meanwhile another ops is unregistered,
+ * or that one. What must not happen is seen by flags: an ops that has gone is not called any more, and unregistering
+ * does not return before its callback has. What must happen is waited for, PATIENCE at most.
  */
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -138,7 +138,7 @@ static bool hold(struct held_ops *h, struct errand *visitor, void *func)
 	WRITE_ONCE(h->hold, true);
 	send(visitor, visit, func);
 	while (!READ_ONCE(h->inside) && time_before(jiffies, end))
-		msleep(1);
+		msleep(20);
 	check(h->inside, "a visitor is in the callback");
 	return h->inside;
 }
@@ -250,13 +250,8 @@ static void run_again(void)
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 void ftmod_rm_direct(void);
-asm(".pushsection .text, \"ax\"\n"
-    ".type ftmod_rm_direct, @function\n"
-    "ftmod_rm_direct:\n"
-    ASM_ENDBR
-    ASM_RET
-    ".size ftmod_rm_direct, . - ftmod_rm_direct\n"
-    ".popsection\n");
+asm(".pushsection .text, \"ax\"\n.type ftmod_rm_direct, @function\nftmod_rm_direct:\n" ASM_ENDBR ASM_RET
+	".size ftmod_rm_direct, . - ftmod_rm_direct\n.popsection\n");
 
 static void undirect(void *arg)
 {
@@ -336,11 +331,11 @@ static void run_nmi(void)
 		send_nmi();
 		preempt_enable();
 		if (i % 2)
-			udelay(20);
+			mdelay(1);
 		stop_held(h);
 		h->gone = true;
 		hits += h->hits;
-		udelay(50);
+		mdelay(1);
 		late += h->late;
 		memset(h, 0x6b, sizeof(*h));
 		kfree(h);

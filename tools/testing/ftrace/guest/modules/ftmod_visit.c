@@ -10,7 +10,7 @@
 static void notrace dwell(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			  struct ftrace_regs *fregs)
 {
-	udelay(100);
+	mdelay(1);
 }
 
 static struct ftrace_ops ops = { .func = dwell };

@@ -435,7 +435,8 @@ static void late_sites(struct late *l)
 				die("memory");
 		}
 		memset(&l->site[l->count], 0, sizeof(*l->site));
-		if (sscanf(line, "%lx", &l->site[l->count].addr) != 1)
+		l->site[l->count].addr = strtoul(line, NULL, 16);
+		if (!l->site[l->count].addr)
 			die("a line is not \"ADDRESS NAME\"");
 		l->count++;
 	}
