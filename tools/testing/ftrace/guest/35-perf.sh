@@ -46,7 +46,7 @@ set_to nop current_tracer
 # A trampoline as large as they can be: events have no room for it in one piece.
 if insmod "$MODULES/ftmod_many.ko" 2>/dev/null; then
 	M=/sys/module/ftmod_many/parameters
-	ok "many ops on one function" ftio write $M/same 800
+	ok "many ops on one function" ftio write $M/same 600
 	while :; do
 		told=$(ftio pokes $M/same 1)
 		[ "$(echo "$told" | tail -n 1)" != ENOMEM ] || break
