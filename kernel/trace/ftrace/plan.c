@@ -34,6 +34,7 @@ struct plan {
 	unsigned int			nr_changes;
 	unsigned int			flags;
 	bool				grows;	/* some ops may get sites */
+	bool				blanket; /* the only ops wants all sites or none */
 	struct ftrace_patch		*batch;
 	unsigned int			nr;
 };
@@ -183,12 +184,38 @@ static int plan_site(struct plan *p, struct ftrace_table *t, struct dyn_ftrace *
 	return 0;
 }
 
+/* Is there nothing to look up for each site? */
+static bool change_is_blanket(const struct ftrace_change *change)
+{
+	struct ftrace_ops_hash *hash = change->ops->func_hash;
+
+	return !change->on ||
+	       (list_empty(&change->ops->subop_list) &&
+		ftrace_hash_empty(rcu_access_pointer(hash->filter_hash)) &&
+		ftrace_hash_empty(rcu_access_pointer(hash->notrace_hash)));
+}
+
+/* A site of a class of which it is known where all its sites go. */
+static __always_inline bool plan_known(struct plan *p, struct ftrace_table *t,
+				       struct dyn_ftrace *site)
+{
+	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to;
+
+	if (!p->blanket || from->plan != p->id || site->state & SITE_FAILED)
+		return false;
+	to = from->to[p->changes->on];
+	if (to)
+		plan_move(p, site, site_ip(t, site), from, to);
+	return to;
+}
+
 static int plan_table(struct plan *p, struct ftrace_table *t)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; i < t->nr && !ret; i++) {
-		ret = plan_site(p, t, &t->sites[i]);
+		if (!plan_known(p, t, &t->sites[i]))
+			ret = plan_site(p, t, &t->sites[i]);
 		ftrace_yield(i);
 	}
 	return ret;
@@ -539,6 +566,7 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	plan_start(&p);
 	for (unsigned int i = 0; i < nr; i++)
 		p.grows |= changes[i].on;
+	p.blanket = nr == 1 && change_is_blanket(changes);
 	if (scope->all || (scope->table && !scope->hash[0]))
 		ret = plan_all(&p, scope->table);
 	else
