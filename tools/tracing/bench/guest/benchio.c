@@ -36,6 +36,7 @@ static const char usage[] =
 	"  read NAME TIMES FILE    read to the end\n"
 	"  run NAME COUNT COMMAND  have the bench_ftrace module do COMMAND, which does COUNT things\n"
 	"  tell COMMAND            the same, not timed\n"
+	"  urge COMMAND            the same, not timed, as a SCHED_FIFO task\n"
 	"  load NAME MODULE        insert the module file\n"
 	"  stats CPU               do stat() until killed\n"
 	"  mark                    run into an int3 of our own, as a mark in an emulator's log\n";
@@ -351,6 +352,10 @@ int main(int argc, char **argv)
 	} else if (!strcmp(verb, "run") && argc == 5) {
 		run(argv[2], strtoul(argv[3], NULL, 10), argv[4]);
 	} else if (!strcmp(verb, "tell") && argc == 3) {
+		run(NULL, 0, argv[2]);
+	} else if (!strcmp(verb, "urge") && argc == 3) {
+		if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }))
+			die("sched_setscheduler");
 		run(NULL, 0, argv[2]);
 	} else if (!strcmp(verb, "load") && argc == 4) {
 		load(argv[2], argv[3]);

@@ -32,11 +32,6 @@ sites()
 	sed -n 's/^\([0-9]*\) .*/\1/p' $t/dyn_ftrace_total_info
 }
 
-broadcasts()
-{
-	awk '$1 == "CAL:" { print $3 }' /proc/interrupts
-}
-
 # passed NAME COUNT COMMAND: once more as NAME_passed, with the time that passed, where that is not what NAME stands for.
 passed()
 {
@@ -136,28 +131,19 @@ thousand direct_1000 direct undirect_1000 undirect "direct own"
 # What follows is counted once, and means nothing where an emulator's own scheduling is in the figures.
 [ "$times" -eq 1 ] || exit 0
 
-# A busy CPU 1 has no idle flag to poll: each broadcast is an interrupt.
-taskset 2 sh -c 'while :; do :; done' &
-spinner=$!
-# An ops that has a trampoline gets all functions: only the patching, not what the tracer sets up besides. The same
-# once more, when there is nothing left to patch, tells what else interrupts that CPU, give or take one.
-rounds()
-{
-	$io tell "prepare 0 1 target"
-	$io tell "register 0 1"
-	before=$(broadcasts)
-	$io tell "all 0 1"
-	after=$(broadcasts)
-	$io tell "all 0 1"
-	quiet=$(($(broadcasts) - after))
-	$io tell "unregister 0 1"
-	echo $((after - before - quiet))
-}
-for i in 1 2 3 4 5; do
-	rounds
-done >/tmp/rounds
-kill $spinner
-say sync_rounds "$(sort -n /tmp/rounds | sed -n 3p)"
+# An ops that has a trampoline gets all functions: only the patching, not what the tracer sets up besides. Counted are the
+# calls of do_sync_core() that are queued for CPU 1. A SCHED_FIFO task is not asked to give up its CPU at a tick; a change
+# that is asked to empties its pipeline first, with two more broadcasts.
+$io tell "prepare 0 1 target"
+$io tell "register 0 1"
+echo 1 >$t/events/csd/csd_queue_cpu/enable
+echo >$t/trace
+$io urge "all 0 1"
+echo 0 >$t/tracing_on
+say sync_rounds "$(grep -c 'cpu=1 .*func=do_sync_core' $t/trace)"
+echo 0 >$t/events/csd/csd_queue_cpu/enable
+echo 1 >$t/tracing_on
+$io tell "unregister 0 1"
 
 # With nothing recorded, or the timer's own functions take up the time between two of its ticks.
 echo 0 >$t/tracing_on
