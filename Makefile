@@ -4,55 +4,53 @@
 # makefiles do the compiling; this one fetches the base, keeps build/src equal
 # to base plus series, and starts tools/vm/ and the tests.
 
-BASE	:= /usr/src/linux-source-6.12.tar.xz
+# A tarball of Linux 6.12.y, an unpacked tree, or REPOSITORY#BRANCH.
+DEBIAN_BASE := /usr/src/linux-source-6.12.tar.xz
+BASE	:= $(DEBIAN_BASE)
 B	:= build
 
 # What a build and a guest need; the tests and checkers; the full kernel.
-PACKAGES := linux-source-6.12 xz-utils build-essential bc bison flex cpio quilt \
-	    patch rsync libelf-dev perl qemu-system-x86 busybox-static
-TEST_PACKAGES := sparse shellcheck libperl-critic-perl \
+PACKAGES := $(if $(filter $(DEBIAN_BASE),$(BASE)),linux-source-6.12) xz-utils build-essential bc \
+	    bison flex cpio quilt patch rsync libelf-dev perl ccache git \
+	    qemu-system-x86 busybox-static
+TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib
 
-.PHONY: prepare help packages run shell check check-full bench series lint clean
-.DELETE_ON_ERROR:
+.PHONY: prepare help packages test-packages full-packages run shell check check-full check-all \
+	bench series series-check series-bisect deb lint clean
 
-prepare: $(B)/src/.ftrace-series
-	@scripts/prepare-kernel --sync $(B)/src
+prepare: packages
+	@scripts/unpack-base "$(BASE)" $(B)
 
 help:
-	@echo 'make            fetch the base kernel and put the series into it, in build/src'
-	@echo 'make run        build, boot, run the example of README.md and check its trace'
-	@echo 'make shell      the same kernel with an interactive shell'
-	@echo 'make check      the tests of the series on the small kernel, lint among them'
-	@echo 'make check-full the same on the full kernel and a 32-bit one, and other people'\''s tests'
-	@echo 'make bench      measure against the unmodified base'
-	@echo 'make series     the whole as one patch series, in build/series'
-	@echo 'make lint       only the checkers'
-	@echo 'make clean      delete build/'
+	@echo 'make               fetch the base kernel and put the series into it, in build/src'
+	@echo 'make run           build, boot, run the example of README.md and check its trace'
+	@echo 'make shell         the same kernel with an interactive shell'
+	@echo 'make check         the tests of the series on the small kernel, lint among them'
+	@echo 'make check-full    the same on the full kernel and a 32-bit one, and other people'\''s tests'
+	@echo 'make check-all     what takes too long for every change; says when it was last green'
+	@echo 'make bench         measure against the unmodified base'
+	@echo 'make series        the series as mails for git am, in build/series;'
+	@echo '                   SIGNOFF="Name <mail>" is the sender'
+	@echo 'make series-check  the mails apply, give the prepared tree, and pass the checkers'
+	@echo 'make series-bisect build and boot after each patch, 64 and 32 bit'
+	@echo 'make deb           a Debian package of a kernel with the series; CONFIG=FILE'
+	@echo 'make lint          only the checkers'
+	@echo 'make clean         delete build/'
 	@echo
-	@echo 'scripts/prepare-kernel LINUX-TREE puts the series into a tree of yours.'
+	@echo 'BASE=linux-6.12.y.tar.xz, BASE=DIRECTORY or BASE=REPOSITORY#BRANCH takes another base than'
+	@echo 'Debian'\''s linux-source-6.12. scripts/prepare-kernel LINUX-TREE puts the series into a tree of yours.'
 
 packages:
 	@mkdir -p $(B)
 	@tools/vm/install-packages $(B)/packages.log $(PACKAGES)
 
-# An unpacked tree appears whole or not at all.
-define unpack
-	@rm -rf $@.new && mkdir -p $@.new
-	@tools/vm/progress -f $(BASE) unpacking $(B)/unpack.log \
-		tar -xJ --strip-components=1 -C $@.new
-	@mv $@.new $@
-endef
+test-packages: packages
+	@tools/vm/install-packages $(B)/packages.log $(TEST_PACKAGES)
 
-$(B)/src: | packages
-	$(unpack)
-
-$(B)/base-src: | packages
-	$(unpack)
-
-$(B)/src/.ftrace-series: | $(B)/src
-	@scripts/prepare-kernel $(B)/src
+full-packages: test-packages
+	@tools/vm/install-packages $(B)/packages.log $(FULL_PACKAGES)
 
 run: prepare
 	@tools/vm/build small
@@ -63,14 +61,12 @@ shell: prepare
 	@echo 'The function tracer is in /sys/kernel/tracing; "exit" leaves.'
 	@tools/vm/guest -I
 
-check: prepare | $(B)/base-src
-	@tools/vm/install-packages $(B)/packages.log $(TEST_PACKAGES)
+check: prepare test-packages
 	@tools/vm/build small
 	@tools/vm/build -b small
 	@tools/testing/ftrace/check -o base-small small
 
-check-full: prepare | $(B)/base-src
-	@tools/vm/install-packages $(B)/packages.log $(TEST_PACKAGES) $(FULL_PACKAGES)
+check-full: prepare full-packages
 	@tools/vm/build full
 	@tools/vm/build tiny
 	@tools/vm/build -b tiny
@@ -78,15 +74,26 @@ check-full: prepare | $(B)/base-src
 	@tools/vm/build i386
 	@FTRACE_CONFIGS="tiny nofunc" tools/testing/ftrace/check -o base-tiny full i386
 
-bench: prepare | $(B)/base-src
+check-all: prepare full-packages
+	@tools/testing/ftrace/check-all
+
+bench: prepare
 	@tools/tracing/bench/run
 
-lint: prepare
-	@tools/vm/install-packages $(B)/packages.log $(TEST_PACKAGES)
+lint: prepare test-packages
 	@tools/testing/ftrace/run-tests tools/testing/ftrace/lint.t
 
 series: prepare
-	@tools/vm/series $(B)/src $(CURDIR)/$(B)/series
+	@scripts/make-series $(if $(SIGNOFF),-s "$(SIGNOFF)") -g $(B)/series.git $(B)/base-src $(B)/series
+
+series-check: prepare test-packages
+	@tools/testing/ftrace/run-tests tools/testing/ftrace/series/series.t
+
+series-bisect: prepare
+	@tools/testing/ftrace/series-bisect
+
+deb: prepare
+	@tools/vm/deb $(CONFIG)
 
 clean:
 	rm -rf $(B)

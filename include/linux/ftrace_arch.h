@@ -12,6 +12,8 @@
 #include <linux/ftrace.h>
 #include <linux/mutex.h>
 
+struct ftrace_site;
+
 /* Bytes of the largest call site instruction of any architecture. */
 #define FTRACE_INSN_MAX		8
 
@@ -26,7 +28,7 @@
  */
 struct ftrace_patch {
 	unsigned long		ip;
-	struct dyn_ftrace	*site;
+	struct ftrace_site	*site;
 	u32			from;
 	u32			to;
 };

@@ -4,7 +4,7 @@
  *
  * A trampoline is put together from the parts of a template in ftrace_64.S or
  * ftrace_32.S: the head that saves registers, one slot for each callback, and
- * the tail that restores the registers. Nothing is looked up when it runs.
+ * the tail that restores the registers. No filter is looked up when it runs.
  *
  * A slot loads the ops as an immediate and calls the callback. If the ops can be
  * freed, the slot counts the tasks that enter the callback and the tasks that

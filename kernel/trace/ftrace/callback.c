@@ -25,7 +25,7 @@
 #include <linux/workqueue.h>
 
 #include "callback.h"
-#include "ftrace_internal.h"
+#include "core.h"
 
 /* A callback that takes longer than this to leave is worth a message. */
 #define LONG_WAIT	(10 * HZ)

@@ -15,6 +15,7 @@
  * @slots: the slots of trampolines that call it
  * @nr_slots: how many
  * @nr_classes: classes that hold the ops
+ * @seq: order of registration; younger ops are called first
  * @users: slots of trampolines that are not freed yet, and the ops while it is
  *	registered or waited for
  *
@@ -26,6 +27,7 @@ struct ftrace_callback {
 	unsigned int			nr_slots;
 	unsigned int			nr_classes;
 	unsigned int			users;
+	u64				seq;
 };
 
 /**
@@ -53,8 +55,6 @@ struct ftrace_caller {
 	unsigned int		nr;
 	struct ftrace_slot	slot[] __counted_by(nr);
 };
-
-ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops);
 
 int ftrace_callback_make(struct ftrace_ops *ops);
 void ftrace_callback_put(struct ftrace_callback *cb);

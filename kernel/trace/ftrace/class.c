@@ -13,7 +13,7 @@
 
 #include "callback.h"
 #include "class.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "table.h"
 
 static struct ftrace_class empty;

@@ -14,7 +14,7 @@
 #include <linux/slab.h>
 
 #include "class.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "plan.h"
 #include "table.h"
 
@@ -28,7 +28,7 @@ static struct ftrace_ops *asking;
 static struct ftrace_ops *ops_on(unsigned long ip, unsigned long flag)
 {
 	struct ftrace_table *t;
-	struct dyn_ftrace *site = ftrace_find_site(ip, &t);
+	struct ftrace_site *site = ftrace_find_site(ip, &t);
 	struct ftrace_class *c;
 
 	if (!site)
@@ -186,7 +186,7 @@ static void direct_func(unsigned long ip, unsigned long parent_ip,
  *
  * Return: 0, or an error with nothing changed: -EINVAL if @ops is in use or has
  * no filter; -EBUSY if a function has a direct caller; -ERANGE if @addr is too
- * far away; or that of ftrace_startup().
+ * far away; or that of ftrace_ops_start().
  * Context: may sleep.
  */
 int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
@@ -213,7 +213,7 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 	ops->func = direct_func;
 	ops->flags |= FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS;
 	ops->direct_call = addr;
-	ret = ftrace_startup(ops);
+	ret = ftrace_ops_start(ops);
 	if (ret) {
 		ops->func = NULL;
 		ops->direct_call = 0;
@@ -235,7 +235,7 @@ static bool is_direct(const struct ftrace_ops *ops)
  * @free_filters: free the filter of @ops, too
  *
  * Return: 0, -EINVAL if @ops is not a direct caller, or that of
- * ftrace_shutdown().
+ * ftrace_ops_stop().
  * Context: may sleep.
  */
 int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
@@ -248,12 +248,12 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
 
 	scoped_guard(mutex, &direct_mutex) {
 		guard(mutex)(&ftrace_lock);
-		ret = ftrace_shutdown(ops);
+		ret = ftrace_ops_stop(ops);
 		if (ret)
 			return ret;
 	}
 	/* A direct caller may ask for something that takes direct_mutex. */
-	ftrace_shutdown_wait(ops);
+	ftrace_ops_stop_wait(ops);
 	ops->func = NULL;
 	ops->flags &= ~(FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS);
 	if (free_filters)

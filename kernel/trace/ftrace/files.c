@@ -9,7 +9,7 @@
 
 #include <asm/setup.h>
 
-#include "ftrace_internal.h"
+#include "core.h"
 #include "graph_files.h"
 #include "listing.h"
 #include "profile.h"

@@ -9,7 +9,7 @@
 #include <linux/kallsyms.h>
 #include <linux/slab.h>
 
-#include "ftrace_internal.h"
+#include "core.h"
 #include "names.h"
 #include "plan.h"
 #include "table.h"
@@ -67,7 +67,7 @@ struct match {
 	int			found;
 };
 
-static int match_site(struct match *m, struct ftrace_table *t, struct dyn_ftrace *site)
+static int match_site(struct match *m, struct ftrace_table *t, struct ftrace_site *site)
 {
 	unsigned long ip = site_ip(t, site);
 	int ret;
@@ -129,7 +129,7 @@ static int match_table(struct match *m, struct ftrace_table *t,
 	if (ret)
 		return ret;
 	for (unsigned int i = 0; i < t->nr && !ret; i++) {
-		struct dyn_ftrace *site = &t->sites[i];
+		struct ftrace_site *site = &t->sites[i];
 
 		ftrace_yield(i);
 		if (any || (ftrace_names_find(&names, site_ip(t, site)) &&
@@ -143,7 +143,7 @@ static int match_table(struct match *m, struct ftrace_table *t,
 static int match_symbol(void *data, unsigned long addr)
 {
 	struct ftrace_table *t = ftrace_table_of(addr);
-	struct dyn_ftrace *site;
+	struct ftrace_site *site;
 
 	if (!t)
 		return 0;
@@ -155,7 +155,7 @@ static int match_symbol(void *data, unsigned long addr)
 static int match_number(struct match *m, const char *number)
 {
 	struct ftrace_table *t;
-	struct dyn_ftrace *site;
+	struct ftrace_site *site;
 	unsigned long n;
 	unsigned int i;
 

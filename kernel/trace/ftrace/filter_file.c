@@ -14,7 +14,7 @@
 #include <linux/slab.h>
 
 #include "filter_file.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "graph_files.h"
 #include "listing.h"
 #include "probes.h"
@@ -565,13 +565,13 @@ void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 
 	scoped_guard(mutex, &ftrace_lock) {
 		if (ops->flags & FTRACE_OPS_FL_ENABLED)
-			wait = !ftrace_shutdown(ops);
+			wait = !ftrace_ops_stop(ops);
 		ops->flags |= FTRACE_OPS_FL_DELETED;
 		ftrace_mod_wait_free(ftrace_mod_waits(tr, true));
 		ftrace_mod_wait_free(ftrace_mod_waits(tr, false));
 	}
 	if (wait)
-		ftrace_shutdown_wait(ops);
+		ftrace_ops_stop_wait(ops);
 	/* After ftrace_kill() it is still called. */
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
 		ftrace_free_filter(ops);

@@ -5,7 +5,7 @@
 
 #include <linux/fs.h>
 
-#include "ftrace_internal.h"
+#include "core.h"
 
 int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
 			struct list_head *waits, char *word, bool enable);

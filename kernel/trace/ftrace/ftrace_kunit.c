@@ -18,7 +18,7 @@
 #include "callback.h"
 #include "class.h"
 #include "../../kallsyms_internal.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "ftrace_kunit.h"
 #include "names.h"
 #include "plan.h"
@@ -63,7 +63,7 @@ static const char *calls_of(test_func_t func)
 	return called;
 }
 
-static struct dyn_ftrace *site_of(test_func_t func, struct ftrace_table **t)
+static struct ftrace_site *site_of(test_func_t func, struct ftrace_table **t)
 {
 	return ftrace_find_site(ftrace_location((unsigned long)func), t);
 }
@@ -121,7 +121,7 @@ static void tables_are_sorted(struct kunit *test)
 		last = t->end;
 	}
 	KUNIT_EXPECT_EQ(test, ftrace_update_tot_cnt, nr);
-	KUNIT_EXPECT_EQ(test, sizeof(struct dyn_ftrace), 8);
+	KUNIT_EXPECT_EQ(test, sizeof(struct ftrace_site), 8);
 }
 
 static void sites_are_found(struct kunit *test)
@@ -147,7 +147,7 @@ static void sites_are_found(struct kunit *test)
 	guard(mutex)(&ftrace_lock);
 	for_each_ftrace_table(t, i) {
 		for (unsigned int n = 0; n < t->nr; n++) {
-			struct dyn_ftrace *site = &t->sites[n];
+			struct ftrace_site *site = &t->sites[n];
 
 			if (ftrace_find_site(site_ip(t, site), &other) != site || other != t) {
 				KUNIT_FAIL(test, "site %u of table %u", n, i);
@@ -652,7 +652,7 @@ static void tables_come_and_go(struct kunit *test)
 		/* Where nothing else is; in no order. */
 		table[i]->start = PAGE_SIZE * (1 + i * 7 % ARRAY_SIZE(table));
 		table[i]->end = table[i]->start + PAGE_SIZE;
-		table[i]->sites[0] = (struct dyn_ftrace){ .off = 16 };
+		table[i]->sites[0] = (struct ftrace_site){ .off = 16 };
 		table[i]->nr = 1;
 		failed += !!ftrace_tables_add(table[i]);
 	}

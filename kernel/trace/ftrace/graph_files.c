@@ -13,7 +13,7 @@
 #include <asm/setup.h>
 
 #include "filter_file.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "graph_files.h"
 
 struct ftrace_hash __rcu *ftrace_graph_hash;

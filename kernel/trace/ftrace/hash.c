@@ -8,7 +8,7 @@
 #include <linux/hash.h>
 #include <linux/slab.h>
 
-#include "ftrace_internal.h"
+#include "core.h"
 
 /* Binary logarithm of the number of buckets that a set begins with. */
 #define FIRST_BITS	4
@@ -169,7 +169,7 @@ int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip)
 
 	if (!entry)
 		return -ENOMEM;
-	entry->exact = true;
+	entry->direct = true;
 	return 0;
 }
 
@@ -208,7 +208,7 @@ void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 		ftrace_yield(from->count);
 		there = ftrace_lookup_ip(hash, entry->ip);
 		if (there) {
-			there->exact |= entry->exact;
+			there->direct |= entry->direct;
 			continue;
 		}
 		hlist_del(&entry->hlist);
@@ -262,7 +262,7 @@ struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src)
 			ftrace_hash_free(hash);
 			return NULL;
 		}
-		copy->exact = entry->exact;
+		copy->direct = entry->direct;
 	}
 	return hash;
 }
@@ -310,7 +310,7 @@ static bool names_exactly(struct ftrace_ops_hash *hash, unsigned long ip)
 	struct ftrace_func_entry *entry;
 
 	entry = ftrace_lookup_ip(rcu_dereference_protected(hash->filter_hash, true), ip);
-	return entry && entry->exact;
+	return entry && ftrace_entry_exact(entry);
 }
 
 /**

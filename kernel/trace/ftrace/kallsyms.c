@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 
 #include "class.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "names.h"
 #include "table.h"
 

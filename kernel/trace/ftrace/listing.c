@@ -12,11 +12,11 @@
 
 #include "callback.h"
 #include "class.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "listing.h"
 
 static bool listed(const struct ftrace_listing *l, const struct ftrace_table *t,
-		   const struct dyn_ftrace *site)
+		   const struct ftrace_site *site)
 {
 	if (l->flags & FTRACE_ITER_ENABLED)
 		return site_class(site) || site->state & SITE_FAILED;
@@ -143,7 +143,7 @@ static void show_name(struct ftrace_listing *l, struct seq_file *m,
 }
 
 /* The columns of flags that tools know; M stays once it was there. */
-static void show_flags(struct seq_file *m, const struct dyn_ftrace *site,
+static void show_flags(struct seq_file *m, const struct ftrace_site *site,
 		       const struct ftrace_class *c)
 {
 	seq_printf(m, " (%u)%s%s%s  %s", c->nr,
@@ -153,7 +153,7 @@ static void show_flags(struct seq_file *m, const struct dyn_ftrace *site,
 		   site->state & SITE_MODIFIED ? " M " : "   ");
 }
 
-static void show_class(struct seq_file *m, const struct dyn_ftrace *site)
+static void show_class(struct seq_file *m, const struct ftrace_site *site)
 {
 	const struct ftrace_class *c = ftrace_class_nth(site_class(site));
 	unsigned long direct = 0;
@@ -188,7 +188,7 @@ static void show_class(struct seq_file *m, const struct dyn_ftrace *site)
 void ftrace_listing_show(struct ftrace_listing *l, struct seq_file *m)
 {
 	struct ftrace_table *t = ftrace_table_nth(l->table);
-	struct dyn_ftrace *site = &t->sites[l->site];
+	struct ftrace_site *site = &t->sites[l->site];
 	unsigned long ip = site_ip(t, site);
 
 	if (l->flags & FTRACE_ITER_ADDRS)

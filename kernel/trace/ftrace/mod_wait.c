@@ -10,7 +10,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "ftrace_internal.h"
+#include "core.h"
 
 static void wait_free(struct ftrace_mod_load *wait)
 {

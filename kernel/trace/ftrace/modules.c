@@ -18,7 +18,7 @@
 #include <asm/sections.h>
 
 #include "class.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "names.h"
 #include "plan.h"
 #include "table.h"
@@ -190,7 +190,7 @@ void __init ftrace_init(void)
 	}
 
 	pr_info("%lu call sites in %lu bytes; %u nops in %s, tables in %s\n",
-		ftrace_update_tot_cnt, ftrace_update_tot_cnt * sizeof(struct dyn_ftrace), nops,
+		ftrace_update_tot_cnt, ftrace_update_tot_cnt * sizeof(struct ftrace_site), nops,
 		took(for_nops, sizeof(for_nops), start, converted),
 		took(for_tables, sizeof(for_tables), converted, now()));
 

@@ -18,7 +18,7 @@
 #ifdef CONFIG_MODULES
 #include "../../module/internal.h"
 #endif
-#include "ftrace_internal.h"
+#include "core.h"
 #include "names.h"
 #include "table.h"
 

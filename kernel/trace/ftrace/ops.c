@@ -16,12 +16,12 @@
 
 #include "callback.h"
 #include "class.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "pid.h"
 #include "plan.h"
 #include "table.h"
 
-/* All that ftrace_internal.h says it guards. */
+/* All that core.h says it guards. */
 DEFINE_MUTEX(ftrace_lock);
 LIST_HEAD(ftrace_ops_registered);
 
@@ -180,7 +180,7 @@ static void ops_end(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_startup - register an ops
+ * ftrace_ops_start - register an ops
  * @ops: the ops
  *
  * Return: 0; -ENODEV after ftrace_kill(); -EBUSY if it is registered, or is being
@@ -190,7 +190,7 @@ static void ops_end(struct ftrace_ops *ops)
  * returns. On an error no site has changed.
  * Context: ftrace_lock held; may sleep.
  */
-int ftrace_startup(struct ftrace_ops *ops)
+int ftrace_ops_start(struct ftrace_ops *ops)
 {
 	struct ftrace_hash *filter;
 	int ret;
@@ -227,7 +227,7 @@ int ftrace_startup(struct ftrace_ops *ops)
 	if (ftrace_pids_enabled(ops))
 		ops->func = ftrace_pid_func;
 
-	ops->seq = ++ops_seq;
+	ops->callback->seq = ++ops_seq;
 	ops->flags |= FTRACE_OPS_FL_ENABLED;
 	ret = plan_ops(ops, FTRACE_PLAN_NAMED);
 	if (ret) {
@@ -240,17 +240,17 @@ int ftrace_startup(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_shutdown - take an ops off all its sites
+ * ftrace_ops_stop - take an ops off all its sites
  * @ops: the ops
  *
- * Without the lock ftrace_shutdown_wait() is then to be called. Until that has
+ * Without the lock ftrace_ops_stop_wait() is then to be called. Until that has
  * returned, @ops cannot be registered again. An ops whose memory is never freed
  * needs no wait, and it is as if it had been called.
  *
  * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill().
  * Context: ftrace_lock held; may sleep.
  */
-int ftrace_shutdown(struct ftrace_ops *ops)
+int ftrace_ops_stop(struct ftrace_ops *ops)
 {
 	int ret;
 
@@ -272,15 +272,15 @@ int ftrace_shutdown(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_shutdown_wait - wait until an ops can be freed
- * @ops: the ops, for which ftrace_shutdown() has returned 0
+ * ftrace_ops_stop_wait - wait until an ops can be freed
+ * @ops: the ops, for which ftrace_ops_stop() has returned 0
  *
  * That is when no task is in its callback. Of a direct caller it is not known who
  * is in it: that takes grace periods, unless the owner waits by itself.
  *
  * Context: may sleep; ftrace_lock not held.
  */
-void ftrace_shutdown_wait(struct ftrace_ops *ops)
+void ftrace_ops_stop_wait(struct ftrace_ops *ops)
 {
 	if (!(ops->flags & FTRACE_OPS_FL_DYNAMIC))
 		return;
@@ -297,7 +297,7 @@ void ftrace_shutdown_wait(struct ftrace_ops *ops)
  * register_ftrace_function - start calling an ops
  * @ops: the ops, with ->func set, and perhaps flags and a filter
  *
- * Return: 0, or an error with nothing changed; see ftrace_startup().
+ * Return: 0, or an error with nothing changed; see ftrace_ops_start().
  * Context: may sleep.
  */
 int register_ftrace_function(struct ftrace_ops *ops)
@@ -310,7 +310,7 @@ int register_ftrace_function(struct ftrace_ops *ops)
 		return ret;
 
 	mutex_lock(&ftrace_lock);
-	ret = ftrace_startup(ops);
+	ret = ftrace_ops_start(ops);
 	mutex_unlock(&ftrace_lock);
 
 	ftrace_ipmodify_end(ops, !ret);
@@ -323,7 +323,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_function);
  * @ops: the ops
  *
  * Return: 0, after which the memory of the ops may be freed; or an error, see
- * ftrace_shutdown().
+ * ftrace_ops_stop().
  * Context: may sleep.
  */
 int unregister_ftrace_function(struct ftrace_ops *ops)
@@ -331,11 +331,11 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 	int ret;
 
 	scoped_guard(mutex, &ftrace_lock)
-		ret = ftrace_shutdown(ops);
+		ret = ftrace_ops_stop(ops);
 	if (ret)
 		return ret;
 
-	ftrace_shutdown_wait(ops);
+	ftrace_ops_stop_wait(ops);
 	ftrace_ipmodify_gone(ops);
 	return 0;
 }

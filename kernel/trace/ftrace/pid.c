@@ -16,7 +16,7 @@
 
 #include <trace/events/sched.h>
 
-#include "ftrace_internal.h"
+#include "core.h"
 #include "pid.h"
 
 /**

@@ -24,7 +24,7 @@
 
 #include "callback.h"
 #include "class.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "plan.h"
 #include "table.h"
 
@@ -72,7 +72,7 @@ static unsigned int plan_set(const struct plan *p, const struct ftrace_class *fr
 		const struct ftrace_change *change = &p->changes[j];
 
 		if (j == p->nr_changes ||
-		    (i < from->nr && from->ops[i]->seq > change->ops->seq)) {
+		    (i < from->nr && from->ops[i]->callback->seq > change->ops->callback->seq)) {
 			set[n++] = from->ops[i++];
 			continue;
 		}
@@ -160,7 +160,7 @@ static bool wanted_exactly(struct plan *p, unsigned long ip)
 	return false;
 }
 
-static void plan_move(struct plan *p, struct dyn_ftrace *site, unsigned long ip,
+static void plan_move(struct plan *p, struct ftrace_site *site, unsigned long ip,
 		      struct ftrace_class *from, struct ftrace_class *to)
 {
 	if (to == from)
@@ -169,7 +169,7 @@ static void plan_move(struct plan *p, struct dyn_ftrace *site, unsigned long ip,
 	p->batch[p->nr++] = (struct ftrace_patch){ ip, site, from->id, to->id };
 }
 
-static int plan_site(struct plan *p, struct ftrace_table *t, struct dyn_ftrace *site)
+static int plan_site(struct plan *p, struct ftrace_table *t, struct ftrace_site *site)
 {
 	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to;
 	unsigned long ip = site_ip(t, site);
@@ -197,7 +197,7 @@ static bool change_is_blanket(const struct ftrace_change *change)
 
 /* A site of a class of which it is known where all its sites go. */
 static __always_inline bool plan_known(struct plan *p, struct ftrace_table *t,
-				       struct dyn_ftrace *site)
+				       struct ftrace_site *site)
 {
 	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to;
 
@@ -285,7 +285,7 @@ static int plan_entry(struct plan *p, const struct ftrace_scope *scope,
 		      const struct ftrace_func_entry *entry)
 {
 	struct ftrace_table *t;
-	struct dyn_ftrace *site;
+	struct ftrace_site *site;
 
 	site = ftrace_find_site(entry->ip, &t);
 	/* A filter may outlive the module that it was for. */
@@ -316,7 +316,7 @@ static int plan_hashes(struct plan *p, const struct ftrace_scope *scope)
 		const struct ftrace_func_entry *entry = entries[n];
 
 		n += both;
-		if (!both || entry->exact != entries[n]->exact)
+		if (!both || entry->direct != entries[n]->direct)
 			ret = plan_entry(p, scope, entry);
 		ftrace_yield(n);
 	}
@@ -368,7 +368,7 @@ static void class_leave(u32 id, unsigned int sites)
 		ftrace_class_put(c);
 }
 
-static void site_move(struct dyn_ftrace *site, u32 to, u32 flags)
+static void site_move(struct ftrace_site *site, u32 to, u32 flags)
 {
 	site->state = (site->state & ~SITE_CLASS_MASK) | to | flags;
 }

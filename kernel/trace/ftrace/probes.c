@@ -20,7 +20,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "ftrace_internal.h"
+#include "core.h"
 #include "probes.h"
 
 struct ftrace_func_probe {
@@ -301,7 +301,7 @@ static int set_functions(struct ftrace_func_probe *probe,
 	if (ret || ops->flags & FTRACE_OPS_FL_ENABLED)
 		return ret;
 
-	ret = ftrace_startup(ops);
+	ret = ftrace_ops_start(ops);
 	if (!ret)
 		list_add(&probe->list, &probe->tr->func_probes);
 	return ret;
@@ -408,14 +408,14 @@ static int remove_probe(struct ftrace_func_probe *probe)
 	int ret;
 
 	mutex_lock(&ftrace_lock);
-	ret = ftrace_shutdown(&probe->ops);
+	ret = ftrace_ops_stop(&probe->ops);
 	if (!ret)
 		list_del(&probe->list);
 	mutex_unlock(&ftrace_lock);
 	if (ret)
 		return ret;
 	/* Nobody is in probe_hit() for it then. */
-	ftrace_shutdown_wait(&probe->ops);
+	ftrace_ops_stop_wait(&probe->ops);
 
 	free_functions(probe, functions_of(probe));
 	if (probe_ops->free)

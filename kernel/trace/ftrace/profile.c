@@ -19,7 +19,7 @@
 #include <linux/uaccess.h>
 
 #include "../trace_stat.h"
-#include "ftrace_internal.h"
+#include "core.h"
 #include "profile.h"
 
 struct profile_record {

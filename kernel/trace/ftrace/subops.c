@@ -6,7 +6,7 @@
  * itself. A site has the managing ops if any that runs under it wants the site;
  * there is no merged filter to keep up to date.
  */
-#include "ftrace_internal.h"
+#include "core.h"
 #include "plan.h"
 
 /* Sites where @ops may change because @sub came or went. */
@@ -34,7 +34,7 @@ static int plan_sub(struct ftrace_ops *ops, struct ftrace_ops *sub, unsigned int
  * @subops: the ops
  * @command: of no use here
  *
- * Return: 0, or an error with nothing changed, as ftrace_startup().
+ * Return: 0, or an error with nothing changed, as ftrace_ops_start().
  * Context: ftrace_lock held; may sleep.
  */
 int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command)
@@ -51,7 +51,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 
 	first = list_empty(&ops->subop_list);
 	list_add(&subops->list, &ops->subop_list);
-	ret = first ? ftrace_startup(ops) : plan_sub(ops, subops, FTRACE_PLAN_NAMED);
+	ret = first ? ftrace_ops_start(ops) : plan_sub(ops, subops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		list_del(&subops->list);
 		return ret;
@@ -67,7 +67,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
  * @subops: the ops
  * @command: of no use here
  *
- * Return: 0, or an error as ftrace_shutdown(); @subops may be freed all the same.
+ * Return: 0, or an error as ftrace_ops_stop(); @subops may be freed all the same.
  * Context: ftrace_lock held; may sleep.
  */
 int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command)
@@ -78,7 +78,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 		return -EBUSY;
 
 	if (list_is_singular(&ops->subop_list)) {
-		ret = ftrace_shutdown(ops);
+		ret = ftrace_ops_stop(ops);
 		list_del(&subops->list);
 	} else {
 		list_del(&subops->list);

@@ -15,7 +15,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "ftrace_internal.h"
+#include "core.h"
 #include "names.h"
 #include "table.h"
 
@@ -71,7 +71,7 @@ struct ftrace_table *ftrace_table_of(unsigned long ip)
  * Return: the site, NULL if none.
  * Context: any.
  */
-struct dyn_ftrace *ftrace_find_site_in(struct ftrace_table *t, unsigned long start,
+struct ftrace_site *ftrace_find_site_in(struct ftrace_table *t, unsigned long start,
 				       unsigned long end)
 {
 	unsigned int lo = 0, hi = t->nr;
@@ -96,10 +96,10 @@ struct dyn_ftrace *ftrace_find_site_in(struct ftrace_table *t, unsigned long sta
  * Return: the site, NULL if none; see ftrace_table_of() for how long it stays.
  * Context: any.
  */
-struct dyn_ftrace *ftrace_find_site(unsigned long ip, struct ftrace_table **table)
+struct ftrace_site *ftrace_find_site(unsigned long ip, struct ftrace_table **table)
 {
 	struct ftrace_table *t = ftrace_table_of(ip);
-	struct dyn_ftrace *site;
+	struct ftrace_site *site;
 
 	if (!t)
 		return NULL;
@@ -136,7 +136,7 @@ unsigned int ftrace_nr_sites(void)
  */
 unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 {
-	struct dyn_ftrace *site = NULL;
+	struct ftrace_site *site = NULL;
 	struct ftrace_table *t;
 
 	guard(preempt_notrace)();
@@ -230,7 +230,7 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 		goto no_memory;
 
 	for (unsigned int i = 0; i < nr; i++) {
-		struct dyn_ftrace *site = &t->sites[kept];
+		struct ftrace_site *site = &t->sites[kept];
 
 		ftrace_yield(i);
 		if (!ftrace_names_find(&names, ips[i]) ||

@@ -12,7 +12,17 @@
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 
-/* dyn_ftrace.state: the number of the class below, flags above. */
+/**
+ * struct ftrace_site - one call site
+ * @off: its address, as an offset from the start of its table's text
+ * @state: the number of its class and flags
+ */
+struct ftrace_site {
+	u32	off;
+	u32	state;
+};
+
+/* ftrace_site.state: the number of the class below, flags above. */
 #define SITE_CLASS_MASK		GENMASK(23, 0)
 #define SITE_FAILED		BIT(24)		/* bytes not as expected, left alone */
 #define SITE_TOUCHED		BIT(25)		/* had a callback since boot */
@@ -32,7 +42,7 @@ struct ftrace_table {
 	unsigned long		start;
 	unsigned long		end;
 	struct module		*mod;
-	struct dyn_ftrace	*sites;
+	struct ftrace_site	*sites;
 	unsigned int		nr;
 	bool			live;
 	struct rcu_head		rcu;
@@ -64,8 +74,8 @@ extern u64 ftrace_tables_gen;
 	for ((_i) = 0; ((_t) = ftrace_table_nth(_i)); (_i)++)
 
 struct ftrace_table *ftrace_table_nth(unsigned int i);
-struct dyn_ftrace *ftrace_find_site(unsigned long ip, struct ftrace_table **table);
-struct dyn_ftrace *ftrace_find_site_in(struct ftrace_table *t, unsigned long start,
+struct ftrace_site *ftrace_find_site(unsigned long ip, struct ftrace_table **table);
+struct ftrace_site *ftrace_find_site_in(struct ftrace_table *t, unsigned long start,
 				       unsigned long end);
 struct ftrace_table *ftrace_table_of(unsigned long ip);
 unsigned int ftrace_nr_sites(void);
@@ -78,12 +88,12 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 void ftrace_table_free(struct ftrace_table *t);
 
 static inline unsigned long site_ip(const struct ftrace_table *t,
-				    const struct dyn_ftrace *site)
+				    const struct ftrace_site *site)
 {
 	return t->start + site->off;
 }
 
-static inline u32 site_class(const struct dyn_ftrace *site)
+static inline u32 site_class(const struct ftrace_site *site)
 {
 	return site->state & SITE_CLASS_MASK;
 }

@@ -29,6 +29,10 @@
 struct ftrace_ops;
 struct ftrace_regs;
 
+/* linux/ftrace.h has it in the record of a call site of the other core. */
+struct dyn_arch_ftrace {
+};
+
 void __fentry__(void);
 
 #ifdef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS

@@ -43,6 +43,7 @@ refuses()
 	else
 		echo "ok $count - refuses $what"
 	fi
+	cp "$work/out" "$work/refusal"
 }
 
 # Names, types, modes, contents and times of all that is in the tree.
@@ -80,8 +81,8 @@ make_tree()
 	rm -rf "$tree"
 	mkdir -p "$tree"/{arch/x86/kernel,include/linux,kernel/trace,scripts,init}
 	printf 'VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 9\n' >"$tree/Makefile"
-	echo base >"$tree/kernel/trace/ftrace.c"
-	echo base >"$tree/include/linux/ftrace.h"
+	echo base >"$tree/arch/x86/kernel/ftrace.c"
+	echo 'struct ftrace_ops {' >"$tree/include/linux/ftrace.h"
 	printf '#!/usr/bin/perl\n' >"$tree/scripts/recordmcount.pl"
 	chmod 755 "$tree/scripts/recordmcount.pl"
 	printf 'one\ntwo\nthree\n' >"$tree/init/main.c"
@@ -95,9 +96,10 @@ make_tree()
 make_repo()
 {
 	rm -rf "$repo"
-	mkdir -p "$repo"/{scripts,patches,kernel/trace/ftrace,include/linux,tools/vm}
+	mkdir -p "$repo"/{scripts,patches,kernel/trace/ftrace,arch/x86/kernel,include/linux,tools/vm}
 	cp "$root/scripts/prepare-kernel" "$repo/scripts/"
-	echo ours >"$repo/include/linux/ftrace.h"
+	echo ours >"$repo/include/linux/ftrace_arch.h"
+	echo ours >"$repo/arch/x86/kernel/ftrace.c"
 	echo core >"$repo/kernel/trace/ftrace/core.c"
 	echo config >"$repo/Kconfig"
 	echo vm >"$repo/tools/vm/guest"
@@ -123,9 +125,18 @@ make_repo()
 	+obj-y += ftrace/
 	EOF
 	printf '# comment\na.patch\nb.patch\n' >"$repo/patches/series"
+	{
+		echo '# comment'
+		echo base | sha256sum | sed 's,-$,arch/x86/kernel/ftrace.c,'
+		echo another | sha256sum | sed 's,-$,arch/x86/kernel/ftrace.c,'
+	} >"$repo/patches/replaced"
+	printf '# comment\ninclude/linux/ftrace.h\tstruct ftrace_ops {\n' >"$repo/patches/needs"
 }
 
 make_repo
+ok "--list names files and patches" prepare --list
+ok "each once" same "$(sort "$work/out")" "$(printf '%s\n' 'file Kconfig' 'file arch/x86/kernel/ftrace.c' \
+	'file include/linux/ftrace_arch.h' 'file kernel/trace/ftrace/core.c' 'patch a.patch' 'patch b.patch')"
 make_tree
 original=$(contents)
 times=$(fingerprint)
@@ -134,10 +145,10 @@ ok "--check says yes" prepare --check "$tree"
 ok "--check changes nothing" same "$times" "$(fingerprint)"
 ok "prepares a 6.12 tree" prepare "$tree"
 cp "$work/out" "$work/said"
-ok "says how many files it deleted" grep -q 'deleted    3 files' "$work/said"
+ok "says how many files it replaced" grep -q 'replaced   1 files' "$work/said"
 ok "says how many patches it pushed" grep -q 'patched    2 patches' "$work/said"
-ok "a replaced file is gone" test ! -e "$tree/kernel/trace/ftrace.c"
-ok "ours is in its place" is_text "$tree/include/linux/ftrace.h" ours
+ok "ours is in the place of a replaced file" is_text "$tree/arch/x86/kernel/ftrace.c" ours
+ok "a file of the base stays" is_text "$tree/include/linux/ftrace.h" 'struct ftrace_ops {'
 ok "a new file is there" is_text "$tree/kernel/trace/ftrace/core.c" core
 ok "Kconfig goes to the core" is_text "$tree/kernel/trace/ftrace/Kconfig" config
 ok "tools/vm stays out" test ! -e "$tree/tools/vm"
@@ -170,6 +181,29 @@ sed -i 's/^PATCHLEVEL = 12/PATCHLEVEL = 11/' "$tree/Makefile"
 refuses "Linux 6.11" "Linux 6.11, but the series is for 6.12" "$tree"
 sed -i 's/^VERSION = 6/VERSION = 7/; s/^PATCHLEVEL = 11/PATCHLEVEL = 12/' "$tree/Makefile"
 refuses "Linux 7.12" "Linux 7.12, but" "$tree"
+
+# Fixes that ours may lack, and a base that cannot work.
+make_tree
+echo fixed >"$tree/arch/x86/kernel/ftrace.c"
+refuses "another version of a file that it replaces" "arch/x86/kernel/ftrace.c: not the version" "$tree"
+refuses "--check of such a tree" "arch/x86/kernel/ftrace.c: not the version" --check "$tree"
+ok "--force takes such a tree" prepare --force "$tree"
+cp "$work/out" "$work/said"
+ok "and names the file" grep -qx 'arch/x86/kernel/ftrace.c: replaced all the same' "$work/said"
+ok "and --undo brings its version back" prepare --undo "$tree"
+ok "as it was" is_text "$tree/arch/x86/kernel/ftrace.c" fixed
+make_tree
+echo another >"$tree/arch/x86/kernel/ftrace.c"
+ok "takes each version that it knows" prepare --check "$tree"
+rm "$tree/arch/x86/kernel/ftrace.c"
+refuses "a tree without a file that it replaces" "arch/x86/kernel/ftrace.c: not the version" "$tree"
+make_tree
+echo 'struct ftrace_operations {' >"$tree/include/linux/ftrace.h"
+refuses "a tree that lacks what it needs" "include/linux/ftrace.h lacks what the series needs: struct ftrace_ops {" "$tree"
+make_tree
+echo theirs >"$tree/include/linux/ftrace_arch.h"
+refuses "to write over a file that it does not know" "has include/linux/ftrace_arch.h, which is not in" "$tree"
+
 make_tree
 echo other >"$tree/init/main.c"
 refuses "a tree on which the first patch fails" "a patch does not apply" "$tree"
@@ -177,6 +211,13 @@ make_tree
 echo other >"$tree/kernel/trace/Makefile"
 refuses "a tree on which the last patch fails" "a patch does not apply" "$tree"
 refuses "--check of such a tree" "a patch does not apply" --check "$tree"
+# Three lines: file, hunk, log.
+ok "says which file" grep -qx '  file  kernel/trace/Makefile, in patches/b.patch' "$work/refusal"
+ok "says which hunk" grep -qx '  hunk  #1 at 1' "$work/refusal"
+ok "says where the log is" test -s "$(sed -n 's/^  log   //p' "$work/refusal")"
+rm "$tree/kernel/trace/Makefile"
+refuses "a tree without a file that is patched" "a patch does not apply" "$tree"
+ok "says which file then" grep -q '^  file  .*, in patches/b.patch' "$work/refusal"
 make_tree
 echo c.patch >>"$repo/patches/series"
 refuses "a series with a patch missing" "c.patch, which is not there" "$tree"
@@ -194,12 +235,12 @@ ok "changes nothing" same "$(grep -v ftrace-series <<<"$times")" \
 	"$(fingerprint | grep -v ftrace-series)"
 echo core2 >"$repo/kernel/trace/ftrace/core.c"
 echo new >"$repo/kernel/trace/ftrace/new.c"
-rm "$repo/include/linux/ftrace.h"
+rm "$repo/include/linux/ftrace_arch.h"
 sed -i 's/TWO/zwei/' "$repo/patches/a.patch"
 ok "--sync" prepare --sync "$tree"
 ok "takes a changed file" is_text "$tree/kernel/trace/ftrace/core.c" core2
 ok "takes a new file" is_text "$tree/kernel/trace/ftrace/new.c" new
-ok "drops a file that is gone" test ! -e "$tree/include/linux/ftrace.h"
+ok "drops a file that is gone" test ! -e "$tree/include/linux/ftrace_arch.h"
 ok "takes a changed patch" grep -qx zwei "$tree/init/main.c"
 ok "leaves other files' times alone" \
 	test "$(stat -c %y "$tree/kernel/trace/Makefile" "$tree/kernel/trace/ftrace/Kconfig" |
@@ -224,6 +265,29 @@ ok "--sync brings in the first patches" prepare --sync "$tree"
 ok "and they are in" grep -qx 'obj-y += ftrace/' "$tree/kernel/trace/Makefile"
 ok "--undo then" prepare --undo "$tree"
 ok "is byte for byte then" same "$original" "$(contents)"
+
+# A branch of a git repository: in a work tree of its own.
+make_repo
+make_tree
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+git -C "$tree" init -q -b main
+git -C "$tree" add -A -f
+git -C "$tree" -c user.name=t -c user.email=t@example.org commit -q -m base
+ok "prepares a branch" prepare "$tree#main" "$work/branch"
+ok "in a work tree" is_text "$work/branch/arch/x86/kernel/ftrace.c" ours
+ok "and leaves the repository alone" git -C "$tree" diff --quiet
+refuses "a directory that is there" "already there" "$tree#main" "$work/branch"
+refuses "a branch that does not exist" "no such branch" "$tree#none" "$work/other"
+echo fixed >"$tree/arch/x86/kernel/ftrace.c"
+git -C "$tree" -c user.name=t -c user.email=t@example.org commit -q -a -m fixed
+count=$((count + 1))
+if prepare "$tree#main" "$work/other" >"$work/out" 2>&1 || [ -e "$work/other" ] ||
+   git -C "$tree" worktree list | grep -q /other; then
+	echo "not ok $count - a refused branch leaves no work tree"
+else
+	echo "ok $count - a refused branch leaves no work tree"
+fi
+rm -rf "$tree/.git"
 
 # A failure half way: one of the places to write is not a directory.
 make_repo

@@ -15,9 +15,9 @@
 #include <linux/stacktrace.h>
 #include <linux/uaccess.h>
 
-#include "trace.h"
-#include "ftrace/ftrace_internal.h"
-#include "ftrace/pid.h"
+#include "../trace.h"
+#include "core.h"
+#include "pid.h"
 
 /* What the tracer's options select; their combinations index hit_functions. */
 enum {

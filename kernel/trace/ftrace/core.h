@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the core, and fgraph.c, know of each other.
+ * What the files of the core know of each other. What fgraph.c needs of the core is
+ * in ../ftrace_internal.h, which both cores have in common.
  *
  * Locks, in the order in which they are taken:
  *
@@ -11,14 +12,15 @@
  * ftrace_lock guards the tables, the classes, the list of ops and what is in
  * them, and every change of a call site.
  */
-#ifndef _FTRACE_INTERNAL_H
-#define _FTRACE_INTERNAL_H
+#ifndef _FTRACE_CORE_H
+#define _FTRACE_CORE_H
 
 #include <linux/ftrace_arch.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/trace_seq.h>
 
+#include "../ftrace_internal.h"
 #include "../trace.h"
 
 #ifdef CONFIG_DYNAMIC_FTRACE
@@ -26,7 +28,6 @@
 extern struct mutex direct_mutex;
 extern int ftrace_disabled;
 extern struct list_head ftrace_ops_registered;
-extern struct ftrace_ops global_ops;
 
 /* In a loop that may be long: let others run once in a while; @n counts the rounds. */
 static inline void ftrace_yield(unsigned int n)
@@ -44,9 +45,9 @@ static inline void ftrace_yield(unsigned int n)
 void ftrace_ops_init(struct ftrace_ops *ops);
 bool ftrace_ops_active(const struct ftrace_ops *ops);
 int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
-int ftrace_startup(struct ftrace_ops *ops);
-int ftrace_shutdown(struct ftrace_ops *ops);
-void ftrace_shutdown_wait(struct ftrace_ops *ops);
+int ftrace_ops_start(struct ftrace_ops *ops);
+int ftrace_ops_stop(struct ftrace_ops *ops);
+void ftrace_ops_stop_wait(struct ftrace_ops *ops);
 bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 			   struct ftrace_hash *filter);
 int ftrace_set_enabled(bool on);
@@ -67,6 +68,15 @@ void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from);
 bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip);
 bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);
+
+/*
+ * Is the entry there because its function was named, and not found by a glob? In a
+ * filter of this core ->direct is free to say so: a direct caller has an ops of its own.
+ */
+static inline bool ftrace_entry_exact(const struct ftrace_func_entry *entry)
+{
+	return entry->direct;
+}
 
 /* One pass over all entries of a hash that may free the one at hand. */
 #define for_each_ftrace_entry(_hash, _entry, _tmp, _i)				\
@@ -137,25 +147,6 @@ static inline unsigned long ftrace_direct_of(const struct ftrace_ops *ops)
 	return 0;
 }
 
-/* subops.c */
-int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command);
-int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command);
-int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs);
-
 #endif /* CONFIG_DYNAMIC_FTRACE */
-
-/* What fgraph.c tells ftrace_startup_subops(); of no use to this core. */
-enum {
-	FTRACE_START_FUNC_RET = 1,
-	FTRACE_STOP_FUNC_RET,
-};
-
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-extern int ftrace_graph_active;
-void fgraph_update_pid_func(void);
-#else
-#define ftrace_graph_active 0
-static inline void fgraph_update_pid_func(void) { }
-#endif
 
 #endif

@@ -1,0 +1,191 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The mails that scripts/make-series writes: git am takes them on a clean base, what comes out is the prepared
+# tree byte for byte, checkpatch has nothing to say, and there is a maintainer to send each of them to. And
+# what make-series refuses.
+
+set -u
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." && pwd)
+cd "$root" || exit 1
+base=$root/build/base-src
+src=$root/build/src
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+count=0
+mails=$work/mails
+sender='A Tester <tester@example.org>'
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+export GIT_COMMITTER_NAME=tester GIT_COMMITTER_EMAIL=tester@example.org
+
+ok()
+{
+	local what=$1
+	shift
+	count=$((count + 1))
+	if "$@" >"$work/out" 2>&1; then
+		echo "ok $count - $what"
+	else
+		echo "not ok $count - $what"
+		head -n 30 "$work/out" | sed 's/^/# /'
+	fi
+}
+
+# The files that the mails touch.
+touched()
+{
+	cat "$mails"/*.patch | sed -n 's,^\(---\|+++\) [ab]/,,p' | LC_ALL=C sort -u
+}
+
+# The base, as far as the mails touch it, as a git tree.
+make_tree()
+{
+	mkdir -p "$work/tree"
+	touched | (cd "$base" && while read -r file; do
+		[ ! -f "$file" ] || cp --parents "$file" "$work/tree"
+	done)
+	git -C "$work/tree" init -q
+	git -C "$work/tree" add -A -f
+	git -C "$work/tree" commit -q --author "$sender" -m base
+}
+
+git_am()
+{
+	git -C "$work/tree" am -q --whitespace=error "${patches[@]}"
+}
+
+# What the series changes, as prepare-kernel has done it.
+changed()
+{
+	{
+		cat "$src/.ftrace-series/laid"
+		(cd "$src/.ftrace-series/pc" && find . -mindepth 2 -type f -printf '%P\n') |
+			sed -n 's,^[^/]*\.patch/,,p'
+		(cd "$src/.ftrace-series/replaced" && find . -type f -printf '%P\n')
+	} | grep -v '^\.timestamp$' | LC_ALL=C sort -u
+}
+
+same_files()
+{
+	diff <(touched) <(changed)
+}
+
+same_bytes()
+{
+	local bad=0
+
+	while read -r file; do
+		cmp "$work/tree/$file" "$src/$file" || bad=1
+		[ "$(stat -c %a "$work/tree/$file")" = "$(stat -c %a "$src/$file")" ] ||
+			{ echo "$file: mode"; bad=1; }
+	done < <(changed)
+	return $bad
+}
+
+# What checkpatch gets wrong: see lint.t. MAINTAINERS comes in the last mail.
+ignored=FILE_PATH_CHANGES,MACRO_ARG_UNUSED,MACRO_ARG_REUSE,ARCH_INCLUDE_LINUX,UNDOCUMENTED_SETUP,DEFINE_ARCH_HAS
+checkpatch()
+{
+	(cd "$src" && perl scripts/checkpatch.pl --strict --terse --no-summary --show-types \
+		--ignore "$ignored" "$1") 2>&1
+}
+
+has_maintainer()
+{
+	(cd "$src" && perl scripts/get_maintainer.pl --no-git --no-git-fallback --no-rolestats --no-l --m "$1") 2>&1
+}
+
+threaded()
+{
+	local id
+
+	id=$(sed -n 's/^Message-I[Dd]: //p' "$mails"/0000-*.patch)
+	[ -n "$id" ] && ! grep -LF "In-Reply-To: $id" "${patches[@]}" | grep .
+}
+
+signed_off()
+{
+	! grep -LxF "Signed-off-by: $sender" "${patches[@]}" | grep .
+}
+
+cover_is_whole()
+{
+	! grep -n '\*\*\*' "$mails"/0000-*.patch &&
+		grep -q '^Subject: \[PATCH 6.12 00*/[0-9]*\] [a-z/0-9]*: [A-Z]' "$mails"/0000-*.patch
+}
+
+# refuses WHAT MESSAGE COMMAND...: done to the table of a copy of the repository, make-series fails and says so.
+refuses()
+{
+	local what=$1 message=$2
+	shift 2
+	rm -rf "$work/repo"
+	mkdir "$work/repo"
+	cp -r arch include kernel Documentation scripts patches Kconfig "$work/repo"
+	mkdir -p "$work/repo/tools/testing"
+	cp -r tools/testing/selftests "$work/repo/tools/testing"
+	(cd "$work/repo" && "$@")
+	count=$((count + 1))
+	if "$work/repo/scripts/make-series" "$base" "$work/refused" >"$work/out" 2>&1; then
+		echo "not ok $count - refuses $what"
+	elif ! grep -q "^make-series: .*$message" "$work/out" || [ -e "$work/refused" ]; then
+		echo "not ok $count - refuses $what: says why, writes nothing"
+		sed 's/^/# /' "$work/out"
+	else
+		echo "ok $count - refuses $what"
+	fi
+}
+
+ok "make-series" scripts/make-series -s "$sender" "$base" "$mails"
+patches=()
+for mail in "$mails"/*.patch; do
+	[[ $mail = */0000-* ]] || patches+=("$mail")
+done
+make_tree
+ok "git am takes the mails" git_am
+ok "they touch the files that prepare-kernel changes" same_files
+ok "and leave the prepared tree" same_bytes
+ok "the mails are one thread" threaded
+ok "the sender signs off" signed_off
+ok "the cover letter has a subject and a text" cover_is_whole
+# The two programs take a second each.
+checks=$work/checks
+mkdir "$checks"
+for mail in "${patches[@]}"; do
+	[ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
+	{
+		checkpatch "$mail" >"$checks/${mail##*/}.checkpatch"
+		has_maintainer "$mail" >"$checks/${mail##*/}.maintainer"
+	} &
+done
+wait
+says_nothing()
+{
+	cat "$1"
+	[ ! -s "$1" ]
+}
+for mail in "${patches[@]}"; do
+	ok "checkpatch: ${mail##*/}" says_nothing "$checks/${mail##*/}.checkpatch"
+	ok "get_maintainer: ${mail##*/}" grep @ "$checks/${mail##*/}.maintainer"
+done
+
+# edit PERL: the table of commits.
+edit()
+{
+	perl -0pi -e "$1" patches/commits
+}
+
+refuses "a file that is taken twice" "taken twice: file arch/x86/kernel/ftrace.c" \
+	edit 's,\z,\tfile\tarch/x86/kernel/ftrace.c\n,'
+refuses "a file that is never taken" "never taken: file kernel/trace/ftrace/table.c" edit 's,\tfile\t\S*/table\.c\n,,'
+refuses "a patch that is never taken" "never taken: patch bpf-own-wait.patch" edit 's,\tpatch\tbpf-own-wait\S*\n,,'
+refuses "a file that is not there" "takes what is not there: file kernel/none.c" edit 's,\z,\tfile\tkernel/none.c\n,'
+refuses "an unknown word" "takes what is not there: hunk kernel/none.c" edit 's,\z,\thunk\tkernel/none.c\n,'
+refuses "a commit without a message" "commit ftrace-pid has no message" rm patches/messages/ftrace-pid.txt
+refuses "a commit that takes nothing" "commit nothing changes nothing" edit 's,\z,\nnothing\n,'
+# shellcheck disable=SC2016 # of perl
+refuses "patches in an order in which they do not apply" "does not apply in the order" \
+	edit 's/(\tpatch\tkbuild-x86-recordmcount.patch\n)(.*)(\tpatch\tftrace-x86-select.patch\n)/$3$2$1/s'
+ok "refuses a sender without a mail address" sh -c "! scripts/make-series -s Tester '$base' '$work/refused'"
+echo "1..$count"
