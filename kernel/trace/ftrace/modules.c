@@ -73,7 +73,8 @@ unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
 		if (ips[i] < start || ips[i] >= end)
 			continue;
 		if (arch_ftrace_init_site(ips[i]))
-			pr_warn("%pS: no call for tracing here\n", (void *)ips[i]);
+			pr_warn("%pS: no call for tracing here, but %*ph\n", (void *)ips[i],
+				MCOUNT_INSN_SIZE, (void *)ips[i]);
 		else
 			done++;
 	}

@@ -34,10 +34,10 @@ ours()
 		LC_ALL=C sort
 }
 
-# scripts INTERPRETER: our files that start with it.
+# scripts INTERPRETER: our files that start with it. Cases of ftracetest are apart.
 scripts()
 {
-	ours | while read -r file; do
+	ours ! -name '*.tc' | while read -r file; do
 		head -n 1 "$file" | grep -aq "^#!.*[/ ]$1" && echo "$file"
 	done
 }
@@ -129,7 +129,7 @@ objects_wants()
 
 while read -r file; do
 	quiet "license: $file" says_license "$file"
-done < <(ours ! -name series ! -name packages ! -name .gitignore ! -name '*.patch' ! -name '*.md')
+done < <(ours ! -name series ! -name commits ! -name replaced ! -name needs ! -path './patches/messages/*' ! -name packages ! -name .gitignore ! -name '*.patch' ! -name '*.md')
 
 while read -r file; do
 	quiet "checkpatch: $file" checkpatch --file "$file"
@@ -155,8 +155,8 @@ while read -r object; do
 	quiet "compile: $object" awk -v name="$source." 'index($0, name) && /warning|error/' \
 		build/lint.log
 done < <(objects)
-quiet "compile: include/linux/ftrace.h" awk \
-	'/(include\/linux|asm)\/ftrace\.h:[0-9]+.*(warning|error)/' build/lint.log
+quiet "compile: headers" awk \
+	'/(include\/linux|asm)\/ftrace(_arch)?\.h:[0-9]+.*(warning|error)/' build/lint.log
 built=''
 for config in small full tiny nofunc i386; do
 	[ -f "build/$config.log" ] || continue
@@ -173,4 +173,10 @@ done < <(scripts perl)
 while read -r file; do
 	quiet "shellcheck: $file" shellcheck "$file"
 done < <(scripts '\(ba\)\?sh')
+# ftracetest's own cases have words that are to be split, and cd into tracefs without a look.
+while read -r file; do
+	quiet "shellcheck: $file" shellcheck -e SC2086,SC2164,SC2002 "$file"
+done < <(ours -name '*.tc')
+
+quiet "sphinx: no warning that the base's documents do not have" tools/testing/ftrace/sphinx-check "$src"
 echo "1..$count"
