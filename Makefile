@@ -63,16 +63,14 @@ shell: prepare
 
 check: prepare test-packages
 	@tools/vm/build small
-	@tools/vm/build -b small
+	@tools/vm/build -b -t "kernel/ mm/ lib/" small
 	@tools/testing/ftrace/check -o base-small small
 
 check-full: prepare full-packages
 	@tools/vm/build full
-	@tools/vm/build tiny
-	@tools/vm/build -b tiny
-	@tools/vm/build nofunc
 	@tools/vm/build i386
-	@FTRACE_CONFIGS="tiny nofunc" tools/testing/ftrace/check -o base-tiny full i386
+	@tools/vm/build -b -t "kernel/ mm/ lib/" tiny
+	@tools/testing/ftrace/check -o base-tiny full i386
 
 check-all: prepare full-packages
 	@tools/testing/ftrace/check-all

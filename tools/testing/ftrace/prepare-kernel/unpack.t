@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# scripts/unpack-base with small bases made here: a tarball, a directory, a branch; and that both trees
+# follow when the base changes, with new time stamps only where contents differ.
+
+set -u
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+repo=$work/repo
+base=$work/linux-6.12
+build=$work/build
+count=0
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+
+ok()
+{
+	local what=$1
+	shift
+	count=$((count + 1))
+	if "$@" >"$work/out" 2>&1; then
+		echo "ok $count - $what"
+	else
+		echo "not ok $count - $what"
+		sed 's/^/# /' "$work/out"
+	fi
+}
+
+unpack()
+{
+	"$repo/scripts/unpack-base" "$1" "$build"
+}
+
+git_in()
+{
+	git -C "$base" -c user.name=t -c user.email=t@example.org "$@"
+}
+
+mkdir -p "$repo"/{scripts,patches,kernel/trace/ftrace,tools/vm} "$base/kernel/trace"
+cp "$root"/scripts/{prepare-kernel,unpack-base} "$repo/scripts"
+cp "$root/tools/vm/progress" "$repo/tools/vm"
+echo core >"$repo/kernel/trace/ftrace/core.c"
+: >"$repo/patches/series"
+printf 'VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 9\n' >"$base/Makefile"
+echo base >"$base/kernel/trace/ftrace.c"
+echo one >"$base/one.c"
+echo two >"$base/two.c"
+tar -C "$work" -cJf "$work/base.tar.xz" linux-6.12
+tar -C "$work" -czf "$work/base.tar.gz" linux-6.12
+
+ok "unpacks a tarball" unpack "$work/base.tar.xz"
+ok "to base-src" grep -qx one "$build/base-src/one.c"
+ok "and src, with the series" grep -qx core "$build/src/kernel/trace/ftrace/core.c"
+find "$build/base-src" "$build/src" -name '*.c' -exec touch -d 2020-01-01 {} +
+ok "once more changes nothing" unpack "$work/base.tar.xz"
+ok "not even a time stamp" test "$(stat -c %Y "$build/src/one.c")" = "$(date -d 2020-01-01 +%s)"
+
+echo fixed >"$base/two.c"
+rm "$base/one.c"
+echo three >"$base/three.c"
+tar -C "$work" -cJf "$work/base.tar.xz" linux-6.12
+touch -d 2030-01-01 "$work/base.tar.xz"
+ok "follows an updated package" unpack "$work/base.tar.xz"
+ok "base-src has the fix" grep -qx fixed "$build/base-src/two.c"
+ok "src has the fix" grep -qx fixed "$build/src/two.c"
+ok "src has the new file" grep -qx three "$build/src/three.c"
+ok "src lost the file that is gone" test ! -e "$build/src/one.c"
+ok "src still has the series" grep -qx core "$build/src/kernel/trace/ftrace/core.c"
+ok "what did not change keeps its time" \
+	test "$(stat -c %Y "$build/src/kernel/trace/ftrace.c")" = "$(date -d 2020-01-01 +%s)"
+ok "what changed is newer" test "$(stat -c %Y "$build/src/two.c")" -gt "$(date -d 2020-01-01 +%s)"
+
+ok "takes a tarball of gzip" unpack "$work/base.tar.gz"
+ok "and follows to it" grep -qx one "$build/src/one.c"
+ok "takes a directory" unpack "$base"
+ok "and has its contents" grep -qx three "$build/src/three.c"
+git_in init -q -b main
+git_in add -A
+git_in commit -q -m base
+git_in checkout -q -b stable
+echo stable >"$base/two.c"
+git_in commit -q -a -m fix
+git_in checkout -q main
+ok "takes a branch" unpack "$base#stable"
+ok "and has its contents" grep -qx stable "$build/src/two.c"
+ok "without git's own" test ! -e "$build/src/.git"
+before=$(cat "$build/src/two.c")
+ok "refuses what is not there" sh -c "! '$repo/scripts/unpack-base' '$work/none.tar.xz' '$build'"
+ok "refuses what is no kernel" sh -c "! '$repo/scripts/unpack-base' '$work/repo' '$build'"
+ok "and leaves the trees" grep -qx "$before" "$build/src/two.c"
+echo "1..$count"
