@@ -125,8 +125,9 @@ void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone);
 /* files.c */
 void __init ftrace_early_filters(void);
 
-/* direct.c */
+/* ipmodify.c */
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag);
 int ftrace_ipmodify_begin(struct ftrace_ops *ops);
 void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered);
 void ftrace_ipmodify_gone(struct ftrace_ops *ops);

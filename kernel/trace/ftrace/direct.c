@@ -5,10 +5,6 @@
  * A direct caller is an ops like any other, only that its class has an address
  * to go to in place of a callback: alone on a site, the site calls it; with
  * others, their trampoline ends by jumping to it. One direct caller a function.
- *
- * It may share a function with an ops that changes the instruction pointer
- * (livepatch) if its owner can make it return to wherever that points; see
- * enum ftrace_ops_cmd.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/slab.h>
@@ -16,153 +12,6 @@
 #include "class.h"
 #include "core.h"
 #include "plan.h"
-#include "table.h"
-
-/* Keeps direct callers as they are while one of them is asked to share. */
-DEFINE_MUTEX(direct_mutex);
-
-/* The ops for which direct callers are being asked; direct_mutex held. */
-static struct ftrace_ops *asking;
-
-/* The ops on a site that has a flag, if any. ftrace_lock held. */
-static struct ftrace_ops *ops_on(unsigned long ip, unsigned long flag)
-{
-	struct ftrace_table *t;
-	struct ftrace_site *site = ftrace_find_site(ip, &t);
-	struct ftrace_class *c;
-
-	if (!site)
-		return NULL;
-	c = ftrace_class_nth(site_class(site));
-	for (unsigned int i = 0; i < c->nr; i++)
-		if (c->ops[i]->flags & flag)
-			return c->ops[i];
-	return NULL;
-}
-
-static int ask(struct ftrace_ops *direct, enum ftrace_ops_cmd cmd)
-{
-	return direct->ops_func ? direct->ops_func(direct, cmd) : -EBUSY;
-}
-
-/*
- * Ask the owner of each direct caller on a function of @ops to share it, or tell
- * it that it has it alone again, if it has: at most *@asked of them, and how many
- * is put there. Returns 0 or the first refusal to share. An owner that is told
- * and is busy goes on as if it shared, which is slower and no more.
- */
-static int ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int *asked)
-{
-	struct ftrace_hash *filter;
-	struct ftrace_func_entry *entry;
-	struct hlist_node *tmp;
-	int i, left = *asked, ret;
-
-	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
-	*asked = 0;
-	if (ftrace_hash_empty(filter))
-		return 0;
-	for_each_ftrace_entry(filter, entry, tmp, i) {
-		struct ftrace_ops *direct, *peer;
-
-		mutex_lock(&ftrace_lock);
-		direct = ops_on(entry->ip, FTRACE_OPS_FL_DIRECT);
-		peer = ops_on(entry->ip, FTRACE_OPS_FL_IPMODIFY);
-		mutex_unlock(&ftrace_lock);
-		if (!direct || direct == ops)
-			continue;
-		if (!left--)
-			return 0;
-		/* It still shares it with the one that was there before @ops. */
-		if (cmd == FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER && peer)
-			continue;
-		ret = ask(direct, cmd);
-		if (ret && cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER)
-			return ret;
-		++*asked;
-	}
-	return 0;
-}
-
-/**
- * ftrace_ipmodify_begin - an ops is about to be registered
- * @ops: the ops
- *
- * If it changes the instruction pointer, direct callers on its functions must
- * be willing to share them.
- *
- * Return: 0, and ftrace_ipmodify_end() is due; -EBUSY, -EAGAIN or what an owner
- * says, with nothing changed.
- * Context: may sleep; returns with direct_mutex held if @ops is such an ops.
- */
-int ftrace_ipmodify_begin(struct ftrace_ops *ops)
-{
-	int asked = INT_MAX, ret;
-
-	if (!(ops->flags & FTRACE_OPS_FL_IPMODIFY))
-		return 0;
-
-	mutex_lock(&direct_mutex);
-	ret = ask_all(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER, &asked);
-	if (!ret) {
-		WRITE_ONCE(asking, ops);
-		return 0;
-	}
-	ask_all(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &asked);
-	mutex_unlock(&direct_mutex);
-	return ret;
-}
-
-/**
- * ftrace_ipmodify_end - an ops has been registered, or not
- * @ops: the ops
- * @registered: which
- *
- * Context: may sleep; as ftrace_ipmodify_begin() left it.
- */
-void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered)
-{
-	int all = INT_MAX;
-
-	if (!(ops->flags & FTRACE_OPS_FL_IPMODIFY))
-		return;
-	if (!registered)
-		ask_all(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &all);
-	WRITE_ONCE(asking, NULL);
-	mutex_unlock(&direct_mutex);
-}
-
-/**
- * ftrace_ipmodify_asked - have the direct callers on its functions been asked to
- *	share them with an ops?
- * @ops: the ops, which changes the instruction pointer
- *
- * That is so while it is being registered. A function that it gets later, by a
- * change of its filter, has a direct caller that does not know.
- *
- * Return: true if so.
- * Context: any.
- */
-bool ftrace_ipmodify_asked(struct ftrace_ops *ops)
-{
-	return READ_ONCE(asking) == ops;
-}
-
-/**
- * ftrace_ipmodify_gone - an ops has been unregistered
- * @ops: the ops
- *
- * Context: may sleep; takes direct_mutex.
- */
-void ftrace_ipmodify_gone(struct ftrace_ops *ops)
-{
-	int all = INT_MAX;
-
-	if (!(ops->flags & FTRACE_OPS_FL_IPMODIFY))
-		return;
-	guard(mutex)(&direct_mutex);
-	ask_all(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &all);
-}
 
 static int check_direct(const struct ftrace_ops *ops)
 {
@@ -207,7 +56,7 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 	if (ftrace_hash_empty(filter))
 		return -EINVAL;
 	for_each_ftrace_entry(filter, entry, tmp, i)
-		if (ops_on(entry->ip, FTRACE_OPS_FL_DIRECT))
+		if (ftrace_ops_on(entry->ip, FTRACE_OPS_FL_DIRECT))
 			return -EBUSY;
 
 	ops->func = direct_func;

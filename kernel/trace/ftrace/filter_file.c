@@ -15,7 +15,6 @@
 
 #include "filter_file.h"
 #include "core.h"
-#include "graph_files.h"
 #include "listing.h"
 #include "probes.h"
 
@@ -24,26 +23,22 @@
 
 /**
  * struct filter_file - an open file
- * @tr: whose, NULL for the stack and graph tracers'
- * @ops: the ops with the filter, NULL for the graph tracer
- * @hash: the set that is shown, and replaced
+ * @set: the set that is shown, and replaced
  * @listing: for reading
- * @set: what has been written
- * @waits: what has been written that waits for modules; of a file with @tr
+ * @written: what has been written
+ * @waits: what has been written that waits for modules; of a set with a trace array
  * @wait: the line at hand is this filter that waits for a module
  * @probe: or, if @wait is NULL, this command; both while the lock is held
  * @parser: for writing
  * @truncate: opened to be overwritten
  * @accepted: a word was accepted
- * @dirty: @set or @waits has not been applied yet
+ * @dirty: @written or @waits has not been applied yet
  * @refused: a word was refused
  */
 struct filter_file {
-	struct trace_array	*tr;
-	struct ftrace_ops	*ops;
-	struct ftrace_hash __rcu **hash;
+	struct ftrace_set	set;
 	struct ftrace_listing	listing;
-	struct ftrace_hash	*set;
+	struct ftrace_hash	*written;
 	struct list_head	waits;
 	struct ftrace_mod_load	*wait;
 	struct ftrace_probe_iter probe;
@@ -67,14 +62,14 @@ static bool is_filter(const struct filter_file *f)
 /* Filters in use that wait for modules. */
 static struct list_head *file_waits(struct filter_file *f)
 {
-	return f->tr ? ftrace_mod_waits(f->tr, is_filter(f)) : NULL;
+	return f->set.tr ? ftrace_mod_waits(f->set.tr, is_filter(f)) : NULL;
 }
 
 /* What comes after the functions: filters that wait for modules, then commands. */
 static bool first_probe(struct filter_file *f)
 {
 	f->wait = NULL;
-	return is_filter(f) && ftrace_probe_first(&f->probe, f->tr);
+	return is_filter(f) && ftrace_probe_first(&f->probe, f->set.tr);
 }
 
 static bool first_extra(struct filter_file *f)
@@ -129,7 +124,7 @@ static void *file_start(struct seq_file *m, loff_t *pos)
 	mutex_lock(&ftrace_lock);
 	if (unlikely(ftrace_disabled))
 		return NULL;
-	f->listing.hash = rcu_dereference_protected(*f->hash, true);
+	f->listing.hash = rcu_dereference_protected(*f->set.hash, true);
 	return file_line(f, *pos);
 }
 
@@ -236,7 +231,7 @@ int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
 /* The word that the parser holds. */
 static int file_word(struct filter_file *f)
 {
-	int ret = ftrace_process_word(f->tr, f->set, f->tr ? &f->waits : NULL,
+	int ret = ftrace_process_word(f->set.tr, f->written, f->set.tr ? &f->waits : NULL,
 				      f->parser.buffer, is_filter(f));
 
 	trace_parser_clear(&f->parser);
@@ -289,7 +284,7 @@ ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t c
 static void file_free(struct filter_file *f)
 {
 	trace_parser_put(&f->parser);
-	ftrace_hash_free(f->set);
+	ftrace_hash_free(f->written);
 	ftrace_mod_wait_free(&f->waits);
 	kfree(f);
 }
@@ -299,14 +294,14 @@ static int copy_filter(struct filter_file *f)
 	int ret = 0;
 
 	guard(mutex)(&ftrace_lock);
-	f->set = ftrace_hash_dup(rcu_dereference_protected(*f->hash, true));
-	if (!f->set)
+	f->written = ftrace_hash_dup(rcu_dereference_protected(*f->set.hash, true));
+	if (!f->written)
 		return -ENOMEM;
-	if (f->tr)
+	if (f->set.tr)
 		ret = ftrace_mod_wait_copy(&f->waits, file_waits(f));
 	/* Else it says that all functions of the filter have gone. */
 	if (!list_empty(&f->waits))
-		f->set->flags &= ~FTRACE_HASH_FL_MOD;
+		f->written->flags &= ~FTRACE_HASH_FL_MOD;
 	return ret;
 }
 
@@ -314,39 +309,31 @@ static int copy_filter(struct filter_file *f)
 static int file_begin(struct filter_file *f)
 {
 	if (f->truncate) {
-		f->set = ftrace_hash_alloc();
-		return f->set ? 0 : -ENOMEM;
+		f->written = ftrace_hash_alloc();
+		return f->written ? 0 : -ENOMEM;
 	}
-	if (!f->ops)
-		return copy_filter(f);
 	/* No filter is on its way from those that wait to the functions. */
-	guard(mutex)(&f->ops->func_hash->regex_lock);
+	guard(mutex)(f->set.lock);
 	return copy_filter(f);
 }
 
 /**
  * ftrace_set_open - open a file that holds a set of functions
  * @file: the file
- * @tr: the trace array, NULL if there is none; ftrace_regex_release() puts it
- * @ops: the ops whose filter it is, NULL if it is a set of the graph tracer
- * @hash: the set
- * @flag: FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE
+ * @set: the set; ftrace_regex_release() puts its trace array
  *
  * Return: 0, or -errno.
  * Context: may sleep; takes ftrace_lock.
  */
-int ftrace_set_open(struct file *file, struct trace_array *tr, struct ftrace_ops *ops,
-		    struct ftrace_hash __rcu **hash, int flag)
+int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 {
 	struct filter_file *f = kzalloc(sizeof(*f), GFP_KERNEL);
 	int ret;
 
 	if (!f)
 		return -ENOMEM;
-	f->tr = tr;
-	f->ops = ops;
-	f->hash = hash;
-	f->listing.flags = flag;
+	f->set = *set;
+	f->listing.flags = set->flag;
 	INIT_LIST_HEAD(&f->waits);
 
 	ret = trace_parser_get_init(&f->parser, WORD_MAX) ? -ENOMEM : 0;
@@ -378,7 +365,8 @@ int ftrace_set_open(struct file *file, struct trace_array *tr, struct ftrace_ops
 int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		      struct inode *inode, struct file *file)
 {
-	struct ftrace_ops_hash *hash;
+	struct ftrace_set set = { .tr = tr, .flag = flag };
+	struct ftrace_ops_hash *filter;
 	int ret;
 
 	ret = tracing_check_open_get_tr(tr);
@@ -391,9 +379,12 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	ret = -ENODEV;
 	if (likely(!ftrace_disabled)) {
 		ftrace_ops_init(ops);
-		hash = ops->func_hash;
-		ret = ftrace_set_open(file, tr, ops, flag & FTRACE_ITER_FILTER ?
-				      &hash->filter_hash : &hash->notrace_hash, flag);
+		filter = ops->func_hash;
+		set.ops = ops;
+		set.lock = &filter->regex_lock;
+		set.hash = flag & FTRACE_ITER_FILTER ? &filter->filter_hash :
+						       &filter->notrace_hash;
+		ret = ftrace_set_open(file, &set);
 	}
 	if (ret && tr)
 		trace_array_put(tr);
@@ -408,12 +399,12 @@ static void drop_gone(struct filter_file *f)
 	struct ftrace_table *t;
 	int i;
 
-	for_each_ftrace_entry(f->set, entry, tmp, i) {
+	for_each_ftrace_entry(f->written, entry, tmp, i) {
 		if (ftrace_find_site(entry->ip, &t))
 			continue;
-		ftrace_hash_del(f->set, entry);
+		ftrace_hash_del(f->written, entry);
 		/* The filter was for these functions, and is not for all now. */
-		f->set->flags |= FTRACE_HASH_FL_MOD;
+		f->written->flags |= FTRACE_HASH_FL_MOD;
 	}
 }
 
@@ -423,15 +414,15 @@ static int replace_filter(struct filter_file *f)
 	LIST_HEAD(old);
 	int ret;
 
-	guard(mutex)(&f->ops->func_hash->regex_lock);
+	guard(mutex)(f->set.lock);
 	guard(mutex)(&ftrace_lock);
 
-	if (f->set->count)
-		f->set->flags &= ~FTRACE_HASH_FL_MOD;
+	if (f->written->count)
+		f->written->flags &= ~FTRACE_HASH_FL_MOD;
 	if (!list_empty(&f->waits))
-		f->set->flags |= FTRACE_HASH_FL_MOD;
+		f->written->flags |= FTRACE_HASH_FL_MOD;
 	drop_gone(f);
-	ret = ftrace_ops_update_hash(f->ops, f->hash, f->set, is_filter(f));
+	ret = ftrace_ops_update_hash(f->set.ops, f->set.hash, f->written, is_filter(f));
 	if (!ret && waits) {
 		list_splice_init(waits, &old);
 		list_splice_init(&f->waits, waits);
@@ -445,14 +436,14 @@ static int file_apply(struct filter_file *f)
 	int ret;
 
 	f->dirty = false;
-	if (!f->ops) {
-		ftrace_graph_replace(f->hash, f->set);
-		f->set = NULL;
+	if (f->set.replace) {
+		f->set.replace(f->set.hash, f->written);
+		f->written = NULL;
 		return 0;
 	}
 	ret = replace_filter(f);
-	if (!ret && f->tr)
-		ftrace_mod_wait_over(f->tr, is_filter(f));
+	if (!ret && f->set.tr)
+		ftrace_mod_wait_over(f->set.tr, is_filter(f));
 	return ret;
 }
 
@@ -505,8 +496,8 @@ int ftrace_regex_release(struct inode *inode, struct file *file)
 	if (file->f_mode & FMODE_WRITE)
 		file_finish(f);
 	ftrace_listing_end(&f->listing);
-	if (f->tr)
-		trace_array_put(f->tr);
+	if (f->set.tr)
+		trace_array_put(f->set.tr);
 	file_free(f);
 	return seq_release(inode, file);
 }

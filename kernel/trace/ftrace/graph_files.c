@@ -19,19 +19,16 @@
 struct ftrace_hash __rcu *ftrace_graph_hash;
 struct ftrace_hash __rcu *ftrace_graph_notrace_hash;
 
+/* Nothing waits for modules here; what is copied is guarded by ftrace_lock. */
+static DEFINE_MUTEX(graph_lock);
+
 static struct ftrace_hash __rcu **graph_hash(bool unwanted)
 {
 	return unwanted ? &ftrace_graph_notrace_hash : &ftrace_graph_hash;
 }
 
-/**
- * ftrace_graph_replace - give the graph tracer another set of functions
- * @orig: where it looks for it
- * @set: the set, which is used or freed
- *
- * Context: may sleep; takes ftrace_lock.
- */
-void ftrace_graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *set)
+/* Give the graph tracer another set of functions; may sleep. */
+static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *set)
 {
 	struct ftrace_hash *old;
 
@@ -50,6 +47,12 @@ void ftrace_graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *s
 static int graph_open(struct inode *inode, struct file *file)
 {
 	bool unwanted = inode->i_private;
+	struct ftrace_set set = {
+		.hash = graph_hash(unwanted),
+		.lock = &graph_lock,
+		.flag = unwanted ? FTRACE_ITER_NOTRACE : FTRACE_ITER_FILTER,
+		.replace = graph_replace,
+	};
 	int ret;
 
 	ret = tracing_check_open_get_tr(NULL);
@@ -57,8 +60,7 @@ static int graph_open(struct inode *inode, struct file *file)
 		return ret;
 	if (unlikely(ftrace_disabled))
 		return -ENODEV;
-	return ftrace_set_open(file, NULL, NULL, graph_hash(unwanted),
-			       unwanted ? FTRACE_ITER_NOTRACE : FTRACE_ITER_FILTER);
+	return ftrace_set_open(file, &set);
 }
 
 static const struct file_operations graph_fops = {
@@ -115,7 +117,7 @@ static void __init early_filter(char *words, bool unwanted)
 	while ((word = strsep(&words, ",")))
 		if (*word && ftrace_process_word(NULL, set, NULL, word, !unwanted) < 0)
 			pr_warn("ftrace: boot parameter: no function `%s'\n", word);
-	ftrace_graph_replace(graph_hash(unwanted), set);
+	graph_replace(graph_hash(unwanted), set);
 }
 
 /**

@@ -6,18 +6,11 @@
 #include <linux/init.h>
 
 struct dentry;
-struct ftrace_hash;
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-void ftrace_graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *set);
 void __init ftrace_graph_tracefs(struct dentry *d_tracer);
 void __init ftrace_graph_early_filters(void);
 #else
-static inline void ftrace_graph_replace(struct ftrace_hash __rcu **orig,
-					struct ftrace_hash *set)
-{
-}
-
 static inline void ftrace_graph_tracefs(struct dentry *d_tracer) { }
 static inline void ftrace_graph_early_filters(void) { }
 #endif

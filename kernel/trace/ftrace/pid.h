@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Function tracing of some tasks only: set_ftrace_pid, set_ftrace_notrace_pid.
+ * Function tracing of some tasks only: pid.c judges, pid_files.c changes the filter.
  */
 #ifndef _FTRACE_PID_H
 #define _FTRACE_PID_H
 
 #include <linux/ftrace.h>
 
+struct trace_array;
+struct trace_pid_list;
+
+/**
+ * struct ftrace_pid_lists - the pid filter of a trace array
+ * @pids: the tasks to trace; NULL: all
+ * @no_pids: the tasks not to trace; NULL: none
+ */
+struct ftrace_pid_lists {
+	struct trace_pid_list	*pids;
+	struct trace_pid_list	*no_pids;
+};
+
 extern struct trace_array ftrace_gone_array;
 
 void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 		     struct ftrace_ops *op, struct ftrace_regs *fregs);
+struct ftrace_pid_lists ftrace_pid_lists(struct trace_array *tr);
+void ftrace_pid_publish(struct trace_array *tr, const struct ftrace_pid_lists *lists);
+int ftrace_pid_start(struct trace_array *tr);
+void ftrace_pid_judge(struct trace_array *tr);
+void ftrace_pid_stop(struct trace_array *tr);
+
+/* pid_files.c */
 int ftrace_pid_change_func(struct ftrace_ops *ops, ftrace_func_t func);
 
 #endif

@@ -155,6 +155,8 @@ while read -r object; do
 	quiet "compile: $object" awk -v name="$source." 'index($0, name) && /warning|error/' \
 		build/lint.log
 done < <(objects)
+quiet "no ring of files that call each other" tools/testing/ftrace/rings \
+	build/lint/kernel/trace/ftrace/[a-z]*.o
 quiet "compile: headers" awk \
 	'/(include\/linux|asm)\/ftrace(_arch)?\.h:[0-9]+.*(warning|error)/' build/lint.log
 built=''

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When a direct caller and an ops that changes the instruction pointer (livepatch) meet.
+ *
+ * A direct caller may share a function with such an ops if the owner of the direct caller
+ * can make it return to the address to which the instruction pointer is set. The core asks
+ * the owner before the second of the two is registered; see enum ftrace_ops_cmd.
+ */
+#include <linux/ftrace_arch.h>
+
+#include "class.h"
+#include "core.h"
+#include "table.h"
+
+/* Keeps direct callers as they are while one of them is asked to share. */
+DEFINE_MUTEX(direct_mutex);
+
+/* The ops for which direct callers are being asked; direct_mutex held. */
+static struct ftrace_ops *asking;
+
+/**
+ * ftrace_ops_on - find an ops on a site by a flag
+ * @ip: address of the site
+ * @flag: FTRACE_OPS_FL_DIRECT or FTRACE_OPS_FL_IPMODIFY
+ *
+ * Return: the ops, of which a site has one at most, or NULL.
+ * Context: ftrace_lock held.
+ */
+struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag)
+{
+	struct ftrace_table *t;
+	struct ftrace_site *site = ftrace_find_site(ip, &t);
+	struct ftrace_class *c;
+
+	if (!site)
+		return NULL;
+	c = ftrace_class_nth(site_class(site));
+	for (unsigned int i = 0; i < c->nr; i++)
+		if (c->ops[i]->flags & flag)
+			return c->ops[i];
+	return NULL;
+}
+
+static int ipmodify_ask(struct ftrace_ops *direct, enum ftrace_ops_cmd cmd)
+{
+	return direct->ops_func ? direct->ops_func(direct, cmd) : -EBUSY;
+}
+
+/*
+ * Ask the owner of each direct caller on a function of @ops to share the function, or
+ * tell the owner that the direct caller is alone on the function again. Ask at most
+ * *@asked owners, and put the number of owners that were asked there. Returns 0 or the
+ * first refusal. An owner that is told, but is busy, goes on as if its direct caller
+ * shared the function. This is only slower.
+ */
+static int ipmodify_ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int *asked)
+{
+	struct ftrace_func_entry *entry;
+	struct ftrace_hash *filter;
+	struct hlist_node *tmp;
+	int i, left = *asked, ret;
+
+	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
+	*asked = 0;
+	if (ftrace_hash_empty(filter))
+		return 0;
+	for_each_ftrace_entry(filter, entry, tmp, i) {
+		struct ftrace_ops *direct, *peer;
+
+		mutex_lock(&ftrace_lock);
+		direct = ftrace_ops_on(entry->ip, FTRACE_OPS_FL_DIRECT);
+		peer = ftrace_ops_on(entry->ip, FTRACE_OPS_FL_IPMODIFY);
+		mutex_unlock(&ftrace_lock);
+		if (!direct || direct == ops)
+			continue;
+		if (!left--)
+			return 0;
+		/* It still shares it with the one that was there before @ops. */
+		if (cmd == FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER && peer)
+			continue;
+		ret = ipmodify_ask(direct, cmd);
+		if (ret && cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER)
+			return ret;
+		++*asked;
+	}
+	return 0;
+}
+
+/**
+ * ftrace_ipmodify_begin - an ops is about to be registered
+ * @ops: the ops
+ *
+ * If it changes the instruction pointer, direct callers on its functions must
+ * be willing to share them.
+ *
+ * Return: 0, and the caller must call ftrace_ipmodify_end(); -EBUSY, -EAGAIN or what
+ * an owner says, with nothing changed.
+ * Context: may sleep; returns with direct_mutex held if @ops is such an ops.
+ */
+int ftrace_ipmodify_begin(struct ftrace_ops *ops)
+{
+	int asked = INT_MAX, ret;
+
+	if (!(ops->flags & FTRACE_OPS_FL_IPMODIFY))
+		return 0;
+
+	mutex_lock(&direct_mutex);
+	ret = ipmodify_ask_all(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER, &asked);
+	if (!ret) {
+		WRITE_ONCE(asking, ops);
+		return 0;
+	}
+	ipmodify_ask_all(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &asked);
+	mutex_unlock(&direct_mutex);
+	return ret;
+}
+
+/**
+ * ftrace_ipmodify_end - an ops has been registered, or not
+ * @ops: the ops
+ * @registered: whether the registration succeeded
+ *
+ * Context: may sleep; as ftrace_ipmodify_begin() left it.
+ */
+void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered)
+{
+	int all = INT_MAX;
+
+	if (!(ops->flags & FTRACE_OPS_FL_IPMODIFY))
+		return;
+	if (!registered)
+		ipmodify_ask_all(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &all);
+	WRITE_ONCE(asking, NULL);
+	mutex_unlock(&direct_mutex);
+}
+
+/**
+ * ftrace_ipmodify_asked - have the owners of direct callers been asked about an ops?
+ * @ops: the ops, which changes the instruction pointer
+ *
+ * They have been asked while @ops is being registered. If @ops gets a function later, by
+ * a change of its filter, the direct caller of that function does not know of @ops.
+ *
+ * Return: true if so.
+ * Context: any.
+ */
+bool ftrace_ipmodify_asked(struct ftrace_ops *ops)
+{
+	return READ_ONCE(asking) == ops;
+}
+
+/**
+ * ftrace_ipmodify_gone - an ops has been unregistered
+ * @ops: the ops
+ *
+ * Context: may sleep; takes direct_mutex.
+ */
+void ftrace_ipmodify_gone(struct ftrace_ops *ops)
+{
+	int all = INT_MAX;
+
+	if (!(ops->flags & FTRACE_OPS_FL_IPMODIFY))
+		return;
+	guard(mutex)(&direct_mutex);
+	ipmodify_ask_all(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &all);
+}
