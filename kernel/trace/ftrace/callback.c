@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Callbacks: what trampolines call, and the wait until no task is in it.
+ * Callbacks: what trampolines call, and the wait until no task is in a callback.
  *
- * The owner of an ops may free it as soon as it is unregistered. At that time a
- * task may be in the callback, or in a trampoline on the way to it, preempted
- * even. Grace periods that cover such a task take a tenth of a second and more.
- * So unregistering does not wait for one:
+ * The owner of an ops may free the ops as soon as it is unregistered. At that time a
+ * task may be in the callback, or in a trampoline on the way to the callback,
+ * possibly preempted. Grace periods that cover such a task take a tenth of a second
+ * and more. So unregistering does not wait for a grace period:
  *
  * - All slots that call the ops are switched off, in the batch that takes the ops
  *   off its sites. That includes the slots of trampolines that no site calls any
- *   more but that are not freed yet. After that a task can enter the callback
- *   only if it has counted itself in before.
- * - So the sum of the tasks that entered stands still, and the wait is over when
- *   as many have left. As a rule that is at once.
- * - Trampolines and counters are the core's own. They are freed later, after the
- *   grace periods, by a work item that nobody waits for.
+ *   more but that are not freed yet. After that, only a task that has already
+ *   counted itself in can still enter the callback.
+ * - So the number of tasks that entered no longer changes, and the wait ends when
+ *   the same number has left. Usually this is at once.
+ * - Trampolines and counters belong to the core. A work item that nobody waits
+ *   for frees them later, after the grace periods.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -26,11 +26,12 @@
 
 #include "callback.h"
 #include "core.h"
+#include "counts.h"
 
-/* A callback that takes longer than this to leave is worth a message. */
+/* If a task stays in a removed callback for longer, a message is logged. */
 #define LONG_WAIT	(10 * HZ)
 
-/* Guards callbacks that cannot cope with recursion, or with RCU not watching. */
+/* Protects callbacks that do not allow recursion, or that need RCU to watch. */
 static void ftrace_ops_assist_func(unsigned long ip, unsigned long parent_ip,
 				   struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -46,11 +47,11 @@ static void ftrace_ops_assist_func(unsigned long ip, unsigned long parent_ip,
 NOKPROBE_SYMBOL(ftrace_ops_assist_func);
 
 /**
- * ftrace_ops_get_func - what a trampoline calls for an ops
+ * ftrace_ops_get_func - the function that a trampoline calls for an ops
  * @ops: the ops
  *
- * Return: its callback, or a guard that calls it.
- * Context: any.
+ * Context: Any context.
+ * Return: the callback of @ops, or a guard that calls the callback.
  */
 ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
 {
@@ -60,11 +61,11 @@ ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_callback_make - give an ops that is about to be registered its callback
+ * ftrace_callback_make - allocate the callback of an ops that is about to be registered
  * @ops: the ops
  *
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or -ENOMEM.
- * Context: ftrace_lock held; may sleep.
  */
 int ftrace_callback_make(struct ftrace_ops *ops)
 {
@@ -74,9 +75,9 @@ int ftrace_callback_make(struct ftrace_ops *ops)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&cb->slots);
 	cb->users = 1;
-	/* A direct caller is jumped to, and nobody comes back to be counted. */
+	/* Tasks cannot be counted: a trampoline jumps to a direct caller, without return. */
 	if (ops->flags & FTRACE_OPS_FL_DYNAMIC && !(ops->flags & FTRACE_OPS_FL_DIRECT)) {
-		cb->count = alloc_percpu(struct ftrace_count);
+		cb->count = ftrace_count_get();
 		if (!cb->count) {
 			kfree(cb);
 			return -ENOMEM;
@@ -87,7 +88,7 @@ int ftrace_callback_make(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_callback_put - let go of a callback
+ * ftrace_callback_put - drop a reference to a callback
  * @cb: the callback
  *
  * Context: ftrace_lock held.
@@ -96,18 +97,18 @@ void ftrace_callback_put(struct ftrace_callback *cb)
 {
 	if (--cb->users)
 		return;
-	free_percpu(cb->count);
+	ftrace_count_put(cb->count);
 	kfree(cb);
 }
 
 /**
- * ftrace_callback_off - what is to be patched for a callback not to be entered
+ * ftrace_callback_off - the patches that switch the slots of a callback off
  * @cb: the callback
- * @patch: where to put it, in no order
- * @room: how much fits there
+ * @patch: where to put the patches, in no order
+ * @room: number of patches that fit there
  *
- * Return: how many were put there.
  * Context: ftrace_lock held.
+ * Return: the number of patches.
  */
 unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace_patch *patch,
 				 unsigned int room)
@@ -125,9 +126,9 @@ unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace
 }
 
 /**
- * ftrace_callback_is_off - slots of a callback have been switched off
+ * ftrace_callback_is_off - note that slots of a callback have been switched off
  * @cb: the callback
- * @nr: how many: as many as ftrace_callback_off() returned
+ * @nr: number of slots, as ftrace_callback_off() returned it
  *
  * Context: ftrace_lock held.
  */
@@ -138,7 +139,7 @@ void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr)
 		list_del_init(cb->slots.next);
 }
 
-static unsigned long sum(const unsigned long __percpu *count)
+static unsigned long callback_sum(const unsigned long __percpu *count)
 {
 	unsigned long total = 0;
 	int cpu;
@@ -150,15 +151,15 @@ static unsigned long sum(const unsigned long __percpu *count)
 
 /**
  * ftrace_callback_wait - wait until no task is in a callback
- * @cb: the callback, all slots of which have been switched off
- * @func: the function, to be named in a message
+ * @cb: the callback, whose slots have all been switched off
+ * @func: the function to name in a message
  *
- * The last broadcast of the batch that switched the slots off made all CPUs
- * serialise. The increments of all tasks that entered are seen here, and no task
- * enters any more. What a task did in the callback, it did before it counted
- * itself out.
+ * The last broadcast of the batch that switched the slots off made all CPUs serialise.
+ * So the increments of all tasks that entered are visible here, and no further task
+ * enters. All that a task did in the callback, the task did before it counted itself
+ * out.
  *
- * Context: may sleep; ftrace_lock not held.
+ * Context: Process context, may sleep. ftrace_lock not held.
  */
 void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func)
 {
@@ -167,9 +168,9 @@ void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func)
 
 	if (!cb->count)
 		return;
-	entered = sum(&cb->count->entered);
-	while (sum(&cb->count->left) != entered) {
-		/* Sleep: the task that is waited for may need this CPU. */
+	entered = callback_sum(&cb->count->entered);
+	while (callback_sum(&cb->count->left) != entered) {
+		/* Sleep: the task in the callback may need this CPU. */
 		usleep_range(us, 2 * us);
 		us = min(2 * us, 10000UL);
 		if (!told && time_after(jiffies, start + LONG_WAIT)) {
@@ -189,15 +190,15 @@ void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func)
  * ftrace_wait_callbacks - wait for grace periods that cover any task in a
  *	callback or a trampoline
  *
- * A task in a trampoline may be in a context that RCU does not watch, for which
- * the rude flavour makes every CPU schedule, or may have been preempted, for
- * which the tasks flavour waits until it has scheduled by its own will.
+ * A task in a trampoline may be in a context that RCU does not watch: for such a task
+ * the rude flavour makes every CPU schedule. Or the task may have been preempted: for
+ * such a task the tasks flavour waits until the task has scheduled voluntarily.
  *
- * Context: may sleep; ftrace_lock not held.
+ * Context: Process context, may sleep. ftrace_lock not held.
  */
 void ftrace_wait_callbacks(void)
 {
-	/* Before there is a scheduler there is no task to wait for. */
+	/* Before the scheduler runs, no task can be in a callback. */
 	if (!rcu_scheduler_active)
 		return;
 	synchronize_rcu_tasks_rude();
@@ -205,7 +206,7 @@ void ftrace_wait_callbacks(void)
 		synchronize_rcu_tasks();
 }
 
-static void slot_init(struct ftrace_caller *caller, unsigned int n, struct ftrace_ops *ops)
+static void caller_slot_init(struct ftrace_caller *caller, unsigned int n, struct ftrace_ops *ops)
 {
 	struct ftrace_slot *slot = &caller->slot[n];
 
@@ -216,7 +217,7 @@ static void slot_init(struct ftrace_caller *caller, unsigned int n, struct ftrac
 	list_add_tail(&slot->list, &slot->callback->slots);
 }
 
-/* What the trampoline of a set of ops is to call. */
+/* What the trampoline of a set of ops calls. */
 struct calls {
 	struct ftrace_call	*call;
 	unsigned int		nr;
@@ -240,12 +241,12 @@ static void calls_fill(struct calls *calls, struct ftrace_ops *const *ops, unsig
 
 /**
  * ftrace_caller_make - build the trampoline that calls a set of ops
- * @ops: the ops, in the order in which they are called; a direct caller, if there
- *	is one, is jumped to in the end
- * @nr: how many
+ * @ops: the ops, in the order in which the trampoline calls them; if one is a direct
+ *	caller, the trampoline jumps to it at the end
+ * @nr: number of ops
  *
+ * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
  * Return: the trampoline, NULL if there is no memory.
- * Context: ftrace_lock held, text_mutex not; may sleep.
  */
 struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr)
 {
@@ -266,9 +267,9 @@ struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned
 
 	caller->nr = nr;
 	for (; n < calls.nr; n++)
-		slot_init(caller, n, calls.call[n].ops);
+		caller_slot_init(caller, n, calls.call[n].ops);
 	if (calls.direct)
-		slot_init(caller, n, calls.direct);
+		caller_slot_init(caller, n, calls.direct);
 	kvfree(calls.call);
 	ftrace_announce_tramp(caller->tramp, false);
 	return caller;
@@ -298,7 +299,7 @@ static void caller_free(struct ftrace_caller *caller)
 /* Trampolines that no site calls any more; ftrace_lock held. */
 static LIST_HEAD(dead_callers);
 
-static void free_dead(struct work_struct *work)
+static void caller_free_dead(struct work_struct *work)
 {
 	struct ftrace_caller *caller, *tmp;
 	LIST_HEAD(dead);
@@ -317,18 +318,18 @@ static void free_dead(struct work_struct *work)
 	}
 }
 
-static DECLARE_WORK(free_work, free_dead);
+static DECLARE_WORK(free_work, caller_free_dead);
 
 /**
- * ftrace_caller_retire - no site calls a trampoline any more
- * @caller: the trampoline; it is freed when no task can be in it
+ * ftrace_caller_retire - free a trampoline that no site calls any more
+ * @caller: the trampoline; freed later, when no task can be in it
  *
  * Context: ftrace_lock held.
  */
 void ftrace_caller_retire(struct ftrace_caller *caller)
 {
 	list_add_tail(&caller->dead, &dead_callers);
-	/* Early at boot there is none yet, and they wait for the next one. */
+	/* Early at boot there is no workqueue. The next call then queues the work. */
 	if (system_unbound_wq)
 		queue_work(system_unbound_wq, &free_work);
 }

@@ -2,8 +2,9 @@
 /*
  * Classes: the exact set of ops on a call site.
  *
- * Sites with the same set share a class, so what to call is worked out once for
- * a set and not once for a site. A class dies with its last site.
+ * Sites with the same set share a class. So the core works out what a site calls
+ * once for each set, not once for each site. A class is freed when its last site
+ * leaves.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -27,23 +28,23 @@ static unsigned int room = 1;
 static DEFINE_IDA(ids);
 static DEFINE_HASHTABLE(by_set, 10);
 
-/* Of a set: the sum of its ops. */
-static unsigned long hash_ops(const struct ftrace_ops *ops)
+/* The hash of a set is the sum of the hashes of its ops. */
+static unsigned long class_hash_ops(const struct ftrace_ops *ops)
 {
 	return hash_long((unsigned long)ops, BITS_PER_LONG);
 }
 
-static unsigned long hash_set(struct ftrace_ops *const *set, unsigned int nr)
+static unsigned long class_hash_set(struct ftrace_ops *const *set, unsigned int nr)
 {
 	unsigned long total = 0;
 
 	for (unsigned int i = 0; i < nr; i++)
-		total += hash_ops(set[i]);
+		total += class_hash_ops(set[i]);
 	return total;
 }
 
 /* Double the arrays that are indexed by class numbers. */
-static int make_room(u32 id)
+static int class_make_room(u32 id)
 {
 	struct ftrace_class **classes;
 	unsigned long *targets;
@@ -74,13 +75,13 @@ static int make_room(u32 id)
 /**
  * ftrace_class_check - may the ops of a class share a function?
  * @c: the class
- * @new: the ops that is about to be added to the others
+ * @new: the ops of the class that is about to be added
  *
- * One may change the instruction pointer, one may be a direct caller, and both may
- * be there if the direct caller agrees.
+ * One ops may change the instruction pointer, and one ops may be a direct caller. Both
+ * may be in a class if the owner of the direct caller agrees.
  *
- * Return: 0, -EBUSY, or what the owner of the direct caller says.
- * Context: ftrace_lock held; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0, -EBUSY, or the answer of the owner of the direct caller.
  */
 int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *new)
 {
@@ -109,8 +110,8 @@ int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *ne
 	return ftrace_ipmodify_asked(ipmodify) ? 0 : -EBUSY;
 }
 
-/* What the sites of a class call. */
-static int make_target(struct ftrace_class *c)
+/* Set what the sites of a class call. */
+static int class_make_target(struct ftrace_class *c)
 {
 	unsigned long direct = 0;
 
@@ -147,14 +148,14 @@ static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned i
 		goto free_class;
 	}
 	c->id = id;
-	ret = make_room(id);
+	ret = class_make_room(id);
 	if (!ret)
-		ret = make_target(c);
+		ret = class_make_target(c);
 	if (ret)
 		goto free_id;
 
 	ftrace_classes[id] = c;
-	hash_add(by_set, &c->node, hash_set(c->ops, nr));
+	hash_add(by_set, &c->node, class_hash_set(c->ops, nr));
 	for (unsigned int i = 0; i < nr; i++)
 		c->ops[i]->callback->nr_classes++;
 	return c;
@@ -167,13 +168,13 @@ free_class:
 }
 
 /**
- * ftrace_class_of - the class of a set of ops
+ * ftrace_class_of - find or make the class of a set of ops
  * @set: the ops, youngest first
- * @nr: how many
+ * @nr: number of ops
  *
- * Return: the class, perhaps with no users yet; ERR_PTR(-ENOMEM);
- * ERR_PTR(-ERANGE) if a direct caller is too far away.
- * Context: ftrace_lock held; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: the class, which may have no users yet; ERR_PTR(-ENOMEM);
+ *	ERR_PTR(-ERANGE) if a direct caller is too far away.
  */
 struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr)
 {
@@ -181,18 +182,18 @@ struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int
 
 	if (!nr)
 		return &empty;
-	hash_for_each_possible(by_set, c, node, hash_set(set, nr))
+	hash_for_each_possible(by_set, c, node, class_hash_set(set, nr))
 		if (c->nr == nr && !memcmp(c->ops, set, nr * sizeof(*set)))
 			return c;
 	return class_make(set, nr);
 }
 
 /**
- * ftrace_classes_stale - the callback of an ops is about to change
+ * ftrace_classes_stale - mark the classes of an ops whose callback is about to change
  * @ops: the ops
  *
- * Classes with it are no longer found by their sets. Should the change fail,
- * their sites leave them when a plan looks at them the next time.
+ * A stale class is no longer found by its set. If the change fails, the sites of a
+ * stale class leave the class when the next plan looks at them.
  *
  * Context: ftrace_lock held.
  */
@@ -214,12 +215,12 @@ void ftrace_classes_stale(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_classes_lose - an ops that has gone must not be in any class
- * @ops: the ops, the slots of which have been switched off
+ * ftrace_classes_lose - remove an unregistered ops from all classes
+ * @ops: the ops, whose slots have been switched off
  *
- * Sites with unexpected bytes do not leave their class, nor does any site if there
- * is no memory for the class without @ops. Such a class goes on without @ops. It is
- * stale: its sites leave it when a plan looks at them the next time.
+ * Sites with unexpected bytes do not leave their class, nor does any site if there is
+ * no memory for the class without @ops. Such a class goes on without @ops, and is
+ * stale: its sites leave the class when the next plan looks at them.
  *
  * Context: ftrace_lock held.
  */
@@ -244,10 +245,10 @@ void ftrace_classes_lose(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_class_put - let go of a class that has no users any more
- * @c: the class
+ * ftrace_class_put - free a class that has no users any more
+ * @c: the class, whose trampoline no site calls any more
  *
- * Context: ftrace_lock held. No site calls its trampoline any more.
+ * Context: ftrace_lock held.
  */
 void ftrace_class_put(struct ftrace_class *c)
 {
@@ -267,11 +268,11 @@ void ftrace_class_put(struct ftrace_class *c)
 }
 
 /**
- * ftrace_class_flag - has any ops of a class a flag?
+ * ftrace_class_flag - does any ops of a class have a flag?
  * @c: the class
  * @flag: FTRACE_OPS_FL_*
  *
- * Return: true if so.
+ * Return: true if at least one ops has the flag.
  */
 bool ftrace_class_flag(const struct ftrace_class *c, unsigned long flag)
 {
@@ -282,10 +283,10 @@ bool ftrace_class_flag(const struct ftrace_class *c, unsigned long flag)
 }
 
 /**
- * ftrace_nr_classes - how many class numbers there is room for
+ * ftrace_nr_classes - the number of class numbers that there is room for
  *
- * Return: more than the largest class number in use.
  * Context: ftrace_lock held.
+ * Return: a number larger than the largest class number in use.
  */
 unsigned int ftrace_nr_classes(void)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Direct calls: a function of the client's in place of a callback.
+ * Direct calls: sites call a function of the client instead of a callback.
  *
- * A direct caller is an ops like any other, only that its class has an address
- * to go to in place of a callback: alone on a site, the site calls it; with
- * others, their trampoline ends by jumping to it. One direct caller a function.
+ * A direct caller is an ops like any other, except that it has an address to call
+ * instead of a callback. If a direct caller is alone on a site, the site calls the
+ * address. If other ops are on the site, their trampoline ends with a jump to the
+ * address. A function can have only one direct caller.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/slab.h>
@@ -13,15 +14,15 @@
 #include "core.h"
 #include "plan.h"
 
-static int check_direct(const struct ftrace_ops *ops)
+static int direct_check(const struct ftrace_ops *ops)
 {
 	bool in_use = ops->func || ops->flags & FTRACE_OPS_FL_ENABLED;
 
-	/* Without a filter it was never initialised, either. */
+	/* An ops without a filter was never initialised either. */
 	return in_use || !(ops->flags & FTRACE_OPS_FL_INITIALIZED) ? -EINVAL : 0;
 }
 
-/* Marks an ops as a direct caller; its class never calls it. */
+/* Marks an ops as a direct caller; no trampoline calls this function. */
 static void direct_func(unsigned long ip, unsigned long parent_ip,
 			struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
@@ -30,13 +31,13 @@ static void direct_func(unsigned long ip, unsigned long parent_ip,
 /**
  * register_ftrace_direct - have functions call a function before anything else
  * @ops: the ops, with a filter set and no callback
- * @addr: the function; it is entered as if called by the call site, with the
- *	registers and the stack that the traced function is to see
+ * @addr: the function; entered as if called by the call site, with the registers and
+ *	the stack that the traced function will see
  *
- * Return: 0, or an error with nothing changed: -EINVAL if @ops is in use or has
- * no filter; -EBUSY if a function has a direct caller; -ERANGE if @addr is too
- * far away; or that of ftrace_ops_start().
- * Context: may sleep.
+ * Context: Process context, may sleep.
+ * Return: 0, or an error with nothing changed: -EINVAL if @ops is in use or has no
+ *	filter; -EBUSY if a function has a direct caller; -ERANGE if @addr is too
+ *	far away; or an error of ftrace_ops_start().
  */
 int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 {
@@ -45,7 +46,7 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 	struct hlist_node *tmp;
 	int i, ret;
 
-	ret = check_direct(ops);
+	ret = direct_check(ops);
 	if (ret)
 		return ret;
 
@@ -72,7 +73,7 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 }
 EXPORT_SYMBOL_GPL(register_ftrace_direct);
 
-static bool is_direct(const struct ftrace_ops *ops)
+static bool direct_is_registered(const struct ftrace_ops *ops)
 {
 	return ops->flags & FTRACE_OPS_FL_DIRECT && ops->flags & FTRACE_OPS_FL_ENABLED;
 }
@@ -80,19 +81,19 @@ static bool is_direct(const struct ftrace_ops *ops)
 /**
  * unregister_ftrace_direct - undo register_ftrace_direct()
  * @ops: the ops
- * @addr: the function; of no use here
+ * @addr: the function; not used
  * @free_filters: free the filter of @ops, too
  *
- * Return: 0, -EINVAL if @ops is not a direct caller, or that of
- * ftrace_ops_stop().
- * Context: may sleep.
+ * Context: Process context, may sleep.
+ * Return: 0, -EINVAL if @ops is not a direct caller, or an error of
+ *	ftrace_ops_stop().
  */
 int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
 			     bool free_filters)
 {
 	int ret;
 
-	if (!is_direct(ops))
+	if (!direct_is_registered(ops))
 		return -EINVAL;
 
 	scoped_guard(mutex, &direct_mutex) {
@@ -101,7 +102,7 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
 		if (ret)
 			return ret;
 	}
-	/* A direct caller may ask for something that takes direct_mutex. */
+	/* A direct caller may wait for something that takes direct_mutex. */
 	ftrace_ops_stop_wait(ops);
 	ops->func = NULL;
 	ops->flags &= ~(FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS);
@@ -112,15 +113,16 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
 EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
 
 /**
- * modify_ftrace_direct_nolock - have direct calls go elsewhere
+ * modify_ftrace_direct_nolock - change the function of a direct caller
  * @ops: the ops
  * @addr: the new function
  *
- * At every moment a call goes to the old function or to the new one.
+ * At every moment a call goes to the old function or to the new function.
  *
+ * Context: Process context, may sleep. direct_mutex held, as in an
+ *	&ftrace_ops.ops_func.
  * Return: 0, or an error with nothing changed: -EINVAL if @ops is not a direct
- * caller; -ERANGE; -ENOMEM.
- * Context: may sleep; direct_mutex held, as in an &ftrace_ops.ops_func.
+ *	caller; -ERANGE; -ENOMEM.
  */
 int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 {
@@ -131,7 +133,7 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 
 	if (WARN_ON_ONCE(!mutex_is_locked(&direct_mutex)))
 		return -EINVAL;
-	if (!is_direct(ops))
+	if (!direct_is_registered(ops))
 		return -EINVAL;
 
 	guard(mutex)(&ftrace_lock);
@@ -151,12 +153,12 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
 
 /**
- * modify_ftrace_direct - have direct calls go elsewhere
+ * modify_ftrace_direct - change the function of a direct caller
  * @ops: the ops
  * @addr: the new function
  *
+ * Context: Process context, may sleep.
  * Return: as modify_ftrace_direct_nolock().
- * Context: may sleep.
  */
 int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters: which functions an ops is for, by name, glob, number or address.
+ * Filters: the functions that an ops traces, given by name, glob, number or address.
  *
- * A glob is matched in one walk along sites and symbols. A plain name is looked
- * up the other way round, from the sorted names of kallsyms to the site.
+ * A glob is matched in one walk along sites and symbols. A plain name is looked up
+ * the other way round: from the sorted names of kallsyms to the site.
  */
 #include <linux/glob.h>
 #include <linux/kallsyms.h>
@@ -15,11 +15,11 @@
 #include "table.h"
 
 /**
- * ftrace_glob_match - does a name match?
- * @g: the glob, as filter_parse_regex() took it apart
+ * ftrace_glob_match - does a name match a glob?
+ * @g: the glob, as parsed by filter_parse_regex()
  * @name: the name
  *
- * Return: true if so.
+ * Return: true if @name matches.
  */
 bool ftrace_glob_match(const struct ftrace_glob *g, const char *name)
 {
@@ -47,7 +47,7 @@ bool ftrace_glob_match(const struct ftrace_glob *g, const char *name)
 	}
 }
 
-static struct ftrace_glob glob_parse(char *text, bool *not)
+static struct ftrace_glob match_glob_parse(char *text, bool *not)
 {
 	struct ftrace_glob g;
 	int inverted = 0;
@@ -59,10 +59,10 @@ static struct ftrace_glob glob_parse(char *text, bool *not)
 	return g;
 }
 
-/* What is being matched, and where the sites that do are put. */
+/* One matching pass, and the hash that gets the matching sites. */
 struct match {
 	struct ftrace_hash	*hash;
-	struct ftrace_hash	*within;	/* only sites that are in it; or NULL */
+	struct ftrace_hash	*within;	/* only sites of this hash; or NULL */
 	bool			exact;
 	int			found;
 };
@@ -83,14 +83,14 @@ static int match_site(struct match *m, struct ftrace_table *t, struct ftrace_sit
 	return ret;
 }
 
-/* Does a glob match whatever the name is? */
-static bool glob_any(const struct ftrace_glob *g)
+/* Does a glob match every name? */
+static bool match_glob_any(const struct ftrace_glob *g)
 {
 	return !g->len && g->type != MATCH_FULL && g->type != MATCH_GLOB;
 }
 
-/* The characters that a name cannot match without. */
-static u32 glob_chars(const struct ftrace_glob *g)
+/* The characters that every matching name has. */
+static u32 match_glob_chars(const struct ftrace_glob *g)
 {
 	const char *wild = g->type == MATCH_GLOB ? "*?" : "";
 	u32 chars = 0;
@@ -106,7 +106,7 @@ static u32 glob_chars(const struct ftrace_glob *g)
 static bool match_names(const struct ftrace_glob *g, u32 chars,
 			const struct ftrace_names *names)
 {
-	/* Too large to be cleared on the stack for each site; ftrace_lock guards it. */
+	/* Too large to be cleared on the stack for each site. ftrace_lock guards this buffer. */
 	static char name[FTRACE_NAME_ROOM];
 
 	if (g->type == MATCH_FRONT_ONLY)
@@ -120,8 +120,8 @@ static bool match_names(const struct ftrace_glob *g, u32 chars,
 static int match_table(struct match *m, struct ftrace_table *t,
 		       const struct ftrace_glob *g)
 {
-	u32 chars = glob_chars(g);
-	bool any = glob_any(g);
+	u32 chars = match_glob_chars(g);
+	bool any = match_glob_any(g);
 	struct ftrace_names names;
 	int ret;
 
@@ -151,7 +151,7 @@ static int match_symbol(void *data, unsigned long addr)
 	return site ? match_site(data, t, site) : 0;
 }
 
-/* By number, as in available_filter_functions from 1, or by address. */
+/* Match by number, counted from 1 as in available_filter_functions, or by address. */
 static int match_number(struct match *m, const char *number)
 {
 	struct ftrace_table *t;
@@ -179,16 +179,16 @@ static int match_number(struct match *m, const char *number)
 	return 0;
 }
 
-/* Is a table one of the modules that `:mod:' names? Empty: any module. */
-static bool mod_matches(const struct ftrace_table *t, const struct ftrace_glob *mod,
-			bool not)
+/* Does a table belong to a module that `:mod:' names? An empty name: to any module. */
+static bool match_mod(const struct ftrace_table *t, const struct ftrace_glob *mod,
+		      bool not)
 {
 	bool match = t->mod && (!mod->len || ftrace_glob_match(mod, module_name(t->mod)));
 
 	return match != not;
 }
 
-static int match(struct match *m, struct ftrace_glob *func, const char *mod)
+static int match_all(struct match *m, struct ftrace_glob *func, const char *mod)
 {
 	struct ftrace_glob mod_glob = { };
 	struct ftrace_table *t;
@@ -201,7 +201,7 @@ static int match(struct match *m, struct ftrace_glob *func, const char *mod)
 		copy = kstrdup(mod, GFP_KERNEL);
 		if (!copy)
 			return -ENOMEM;
-		mod_glob = glob_parse(copy, &mod_not);
+		mod_glob = match_glob_parse(copy, &mod_not);
 		if (mod_glob.type == MATCH_INDEX)
 			mod_glob.type = MATCH_FULL;
 		/* A name left out is all names. */
@@ -223,7 +223,7 @@ static int match(struct match *m, struct ftrace_glob *func, const char *mod)
 				break;
 			if (by_name && !t->mod)
 				continue;
-			if (!mod || mod_matches(t, &mod_glob, mod_not))
+			if (!mod || match_mod(t, &mod_glob, mod_not))
 				ret = match_table(m, t, func);
 		}
 	}
@@ -233,24 +233,24 @@ static int match(struct match *m, struct ftrace_glob *func, const char *mod)
 
 static int match_locked(struct match *m, char *glob, const char *mod)
 {
-	struct ftrace_glob func = glob_parse(glob, NULL);
+	struct ftrace_glob func = match_glob_parse(glob, NULL);
 
 	if (!m->hash)
 		return -ENOMEM;
 	guard(mutex)(&ftrace_lock);
-	return match(m, &func, mod);
+	return match_all(m, &func, mod);
 }
 
 /**
- * ftrace_hash_match - put all functions that a glob matches into a set
- * @hash: the set
+ * ftrace_hash_match - add all functions that a glob matches to a hash
+ * @hash: the hash
  * @glob: name, glob, number or address; without a leading `!'
- * @mod: name or glob of the modules to look into, `!' before it for all but
- *	those, empty for all modules; NULL for the kernel and all modules
+ * @mod: name or glob of the modules to search, with a leading `!' for all other
+ *	modules, empty for all modules; NULL for the kernel and all modules
  *
- * Return: how many were found, those that were in the set before included; or
- * -ENOMEM, with nothing changed.
- * Context: may sleep; takes ftrace_lock.
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ * Return: number of functions found, including those that @hash already had; or
+ *	-ENOMEM with nothing changed.
  */
 int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod)
 {
@@ -264,14 +264,14 @@ int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod)
 }
 
 /**
- * ftrace_hash_unmatch - take all functions that a glob matches out of a set
- * @hash: the set, not in use
+ * ftrace_hash_unmatch - remove all functions that a glob matches from a hash
+ * @hash: the hash, not in use
  * @glob: as for ftrace_hash_match()
- * @mod: likewise
+ * @mod: as for ftrace_hash_match()
  *
- * Return: how many match, whether they were in it or not; or -ENOMEM, with
- * nothing changed.
- * Context: may sleep; takes ftrace_lock.
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ * Return: number of functions that match, in @hash or not; or -ENOMEM with nothing
+ *	changed.
  */
 int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod)
 {
@@ -285,7 +285,7 @@ int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod)
 }
 
 /* Is @ops, or an ops that runs under it, filtered by @hash? */
-static bool ops_uses(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)
+static bool filter_ops_uses(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)
 {
 	struct ftrace_ops *sub;
 
@@ -299,15 +299,15 @@ static bool ops_uses(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)
 
 /**
  * ftrace_ops_update_hash - give an ops another filter
- * @ops: the ops, registered or not; others may share its filter
+ * @ops: the ops, registered or not; other ops may share its filter
  * @orig: &ops->func_hash->filter_hash or &ops->func_hash->notrace_hash
- * @new: what is to take its place; remains the caller's
- * @enable: true: the functions wanted; false: those not wanted
+ * @new: the new filter; the caller keeps it
+ * @enable: true: functions to trace; false: functions not to trace
  *
- * Return: 0, or an error with nothing changed: -EINVAL where an ops that changes
- * the instruction pointer would get all functions; see ftrace_clashes_unseen()
- * for -EBUSY; or see ftrace_plan_run().
- * Context: ftrace_lock held; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0, or an error with nothing changed: -EINVAL if an ops that changes the
+ *	instruction pointer would get all functions; -EBUSY, see
+ *	ftrace_clashes_unseen(); or an error of ftrace_plan_run().
  */
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
 			   struct ftrace_hash *new, bool enable)
@@ -320,7 +320,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	unsigned int nr = 0, looked = 0;
 	int ret = 0;
 
-	/* What changes where functions go is never for all of them. */
+	/* An ops that changes the instruction pointer must not get all functions. */
 	if (enable && ftrace_hash_empty(new) && ops->flags & FTRACE_OPS_FL_ENABLED &&
 	    ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
 		return -EINVAL;
@@ -335,7 +335,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	}
 
 	for_each_ftrace_ops(op) {
-		nr += ops_uses(op, ops->func_hash);
+		nr += filter_ops_uses(op, ops->func_hash);
 		ftrace_yield(looked++);
 	}
 	changes = kvcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
@@ -348,11 +348,11 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	if (nr) {
 		nr = 0;
 		for_each_ftrace_ops(op)
-			if (ops_uses(op, ops->func_hash))
+			if (filter_ops_uses(op, ops->func_hash))
 				changes[nr++] = (struct ftrace_change){
 					op, ftrace_ops_active(op) };
 
-		/* No functions named to want: all of them are. */
+		/* An empty filter means all functions. */
 		scope.all = enable && (ftrace_hash_empty(old) || ftrace_hash_empty(copy));
 		ret = ftrace_plan_run(changes, nr, &scope, FTRACE_PLAN_NAMED);
 	}
@@ -365,29 +365,29 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	return ret;
 }
 
-static struct ftrace_hash __rcu **hash_of(struct ftrace_ops *ops, bool enable)
+static struct ftrace_hash __rcu **filter_hash_of(struct ftrace_ops *ops, bool enable)
 {
 	return enable ? &ops->func_hash->filter_hash : &ops->func_hash->notrace_hash;
 }
 
-/* A copy of the filter to work on: empty if @reset. */
-static struct ftrace_hash *hash_begin(struct ftrace_ops *ops, bool enable, bool reset)
+/* Make a copy of the filter to change; an empty filter if @reset. */
+static struct ftrace_hash *filter_begin(struct ftrace_ops *ops, bool enable, bool reset)
 {
-	struct ftrace_hash *old = rcu_dereference_protected(*hash_of(ops, enable), true);
+	struct ftrace_hash *old = rcu_dereference_protected(*filter_hash_of(ops, enable), true);
 
-	/* A module that goes takes its sites out of it. */
+	/* Unloading a module removes its sites from the filter. */
 	guard(mutex)(&ftrace_lock);
 	return ftrace_hash_dup(reset ? NULL : old);
 }
 
-static int hash_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool enable)
+static int filter_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool enable)
 {
 	guard(mutex)(&ftrace_lock);
-	return ftrace_ops_update_hash(ops, hash_of(ops, enable), hash, enable);
+	return ftrace_ops_update_hash(ops, filter_hash_of(ops, enable), hash, enable);
 }
 
-static int set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool reset,
-		     bool enable)
+static int filter_set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool reset,
+			    bool enable)
 {
 	struct ftrace_hash *hash;
 	char *copy = NULL;
@@ -401,7 +401,7 @@ static int set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool r
 	ftrace_ops_init(ops);
 	guard(mutex)(&ops->func_hash->regex_lock);
 
-	hash = hash_begin(ops, enable, reset);
+	hash = filter_begin(ops, enable, reset);
 	if (buf)
 		copy = kmemdup_nul(buf, len, GFP_KERNEL);
 	if (!hash || (buf && !copy)) {
@@ -415,7 +415,7 @@ static int set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool r
 	if (copy && !ret)
 		ret = -EINVAL;
 	if (ret >= 0)
-		ret = hash_commit(ops, hash, enable);
+		ret = filter_commit(ops, hash, enable);
 out:
 	kfree(copy);
 	ftrace_hash_free(hash);
@@ -423,63 +423,63 @@ out:
 }
 
 /**
- * ftrace_set_filter - set the functions that an ops is for
+ * ftrace_set_filter - set the functions that an ops traces
  * @ops: the ops
  * @buf: a name or glob, NULL for none
- * @len: its length
- * @reset: drop what was set before; with @buf NULL, the ops is for all functions
+ * @len: length of @buf
+ * @reset: start from an empty filter; with @buf NULL, @ops then traces all functions
  *
+ * Context: Process context, may sleep.
  * Return: 0, or an error with nothing changed: -EINVAL if no function matches;
- * -ENODEV after ftrace_kill(); -ENOMEM; or that of ftrace_plan_run().
- * Context: may sleep.
+ *	-ENODEV after ftrace_kill(); -ENOMEM; or an error of ftrace_plan_run().
  */
 int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
 {
-	return set_regex(ops, buf, len, reset, true);
+	return filter_set_regex(ops, buf, len, reset, true);
 }
 EXPORT_SYMBOL_GPL(ftrace_set_filter);
 
 /**
- * ftrace_set_notrace - set the functions that an ops is not for
+ * ftrace_set_notrace - set the functions that an ops does not trace
  * @ops: the ops
  * @buf: a name or glob, NULL for none
- * @len: its length
- * @reset: drop what was set before
+ * @len: length of @buf
+ * @reset: start from an empty filter
  *
+ * Context: Process context, may sleep.
  * Return: as ftrace_set_filter().
- * Context: may sleep.
  */
 int ftrace_set_notrace(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
 {
-	return set_regex(ops, buf, len, reset, false);
+	return filter_set_regex(ops, buf, len, reset, false);
 }
 EXPORT_SYMBOL_GPL(ftrace_set_notrace);
 
 /**
- * ftrace_set_global_filter - set_ftrace_filter of the top instance
+ * ftrace_set_global_filter - set set_ftrace_filter of the top instance
  * @buf: as for ftrace_set_filter()
- * @len: likewise
- * @reset: likewise
+ * @len: as for ftrace_set_filter()
+ * @reset: as for ftrace_set_filter()
  */
 void ftrace_set_global_filter(unsigned char *buf, int len, int reset)
 {
-	set_regex(&global_ops, buf, len, reset, true);
+	filter_set_regex(&global_ops, buf, len, reset, true);
 }
 EXPORT_SYMBOL_GPL(ftrace_set_global_filter);
 
 /**
- * ftrace_set_global_notrace - set_ftrace_notrace of the top instance
+ * ftrace_set_global_notrace - set set_ftrace_notrace of the top instance
  * @buf: as for ftrace_set_notrace()
- * @len: likewise
- * @reset: likewise
+ * @len: as for ftrace_set_notrace()
+ * @reset: as for ftrace_set_notrace()
  */
 void ftrace_set_global_notrace(unsigned char *buf, int len, int reset)
 {
-	set_regex(&global_ops, buf, len, reset, false);
+	filter_set_regex(&global_ops, buf, len, reset, false);
 }
 EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
 
-static int set_ip(struct ftrace_hash *hash, unsigned long ip, bool remove)
+static int filter_set_ip(struct ftrace_hash *hash, unsigned long ip, bool remove)
 {
 	struct ftrace_func_entry *entry;
 
@@ -496,17 +496,17 @@ static int set_ip(struct ftrace_hash *hash, unsigned long ip, bool remove)
 }
 
 /**
- * ftrace_set_filter_ips - set the functions that an ops is for, by address
+ * ftrace_set_filter_ips - set the functions that an ops traces, by address
  * @ops: the ops
  * @ips: addresses of functions or of their call sites
- * @cnt: how many
- * @remove: take them out of the filter, do not put them in
- * @reset: drop what was set before
+ * @cnt: number of addresses
+ * @remove: remove the functions from the filter instead of adding them
+ * @reset: start from an empty filter
  *
- * Return: 0, or an error with nothing changed: -EINVAL if one is not a traced
- * function; -ENOENT if one is to be taken out that is not in; -ENODEV after
- * ftrace_kill(); -ENOMEM; or that of ftrace_plan_run().
- * Context: may sleep.
+ * Context: Process context, may sleep.
+ * Return: 0, or an error with nothing changed: -EINVAL if an address is not that of
+ *	a traced function; -ENOENT if a function to remove is not in the filter;
+ *	-ENODEV after ftrace_kill(); -ENOMEM; or an error of ftrace_plan_run().
  */
 int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
 			  unsigned int cnt, int remove, int reset)
@@ -520,29 +520,29 @@ int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
 	ftrace_ops_init(ops);
 	guard(mutex)(&ops->func_hash->regex_lock);
 
-	hash = hash_begin(ops, true, reset);
+	hash = filter_begin(ops, true, reset);
 	if (!hash)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < cnt && !ret; i++) {
-		ret = set_ip(hash, ips[i], remove);
+		ret = filter_set_ip(hash, ips[i], remove);
 		ftrace_yield(i);
 	}
 	if (!ret)
-		ret = hash_commit(ops, hash, true);
+		ret = filter_commit(ops, hash, true);
 	ftrace_hash_free(hash);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ftrace_set_filter_ips);
 
 /**
- * ftrace_set_filter_ip - set a function that an ops is for, by address
+ * ftrace_set_filter_ip - set a function that an ops traces, by address
  * @ops: the ops
  * @ip: address of the function or of its call site
- * @remove: take it out of the filter
- * @reset: drop what was set before
+ * @remove: remove the function from the filter instead of adding it
+ * @reset: start from an empty filter
  *
+ * Context: Process context, may sleep.
  * Return: as ftrace_set_filter_ips().
- * Context: may sleep.
  */
 int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove,
 			 int reset)
@@ -555,7 +555,7 @@ EXPORT_SYMBOL_GPL(ftrace_set_filter_ip);
  * ftrace_free_filter - free the filter of an ops that is not registered
  * @ops: the ops
  *
- * Context: may sleep.
+ * Context: Process context, may sleep.
  */
 void ftrace_free_filter(struct ftrace_ops *ops)
 {
@@ -565,7 +565,7 @@ void ftrace_free_filter(struct ftrace_ops *ops)
 	if (WARN_ON(ops->flags & FTRACE_OPS_FL_ENABLED))
 		return;
 
-	/* Not the filter of others, if it uses that. */
+	/* If @ops uses the filter of another ops, that filter stays. */
 	hash = &ops->local_hash;
 	guard(mutex)(&hash->regex_lock);
 	ftrace_hash_free_rcu(rcu_replace_pointer(hash->filter_hash, NULL, true));
@@ -574,7 +574,7 @@ void ftrace_free_filter(struct ftrace_ops *ops)
 EXPORT_SYMBOL_GPL(ftrace_free_filter);
 
 /**
- * ftrace_ops_set_global_filter - have an ops obey set_ftrace_filter and
+ * ftrace_ops_set_global_filter - let an ops use set_ftrace_filter and
  *	set_ftrace_notrace of the top instance
  * @ops: the ops, not used before
  */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files that hold a set of functions: set_ftrace_filter and set_ftrace_notrace
- * of a trace array, those of the stack tracer and of the graph tracer.
+ * Files that hold a filter: set_ftrace_filter and set_ftrace_notrace of a trace
+ * array, and the filter files of the stack tracer and of the graph tracer.
  *
- * What is written is collected with the open file, the filters that wait for
- * modules too, and takes the place of the set when the file is closed. A word
- * that is refused leaves it as it was; if none was accepted, so is the set,
- * truncated or not. Commands (`function:command') take effect as they are written.
+ * Words that are written are collected in the open file, and so are the filters that
+ * wait for modules. They replace the filter when the file is closed. A refused word
+ * does not change what was collected. If no word was accepted, the filter does not
+ * change, even if the file was opened with O_TRUNC. Commands (`function:command')
+ * take effect as soon as they are written.
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
@@ -18,19 +19,21 @@
 #include "listing.h"
 #include "probes.h"
 
-/* As long as a symbol that is printed with all that belongs to it, and wildcards. */
+/* Room for a symbol with offset, size and module, and for wildcards. */
 #define WORD_MAX	(KSYM_SYMBOL_LEN + 4)
 
 /**
  * struct filter_file - an open file
- * @set: the set that is shown, and replaced
+ * @set: the filter that is shown and replaced
  * @listing: for reading
- * @written: what has been written
- * @waits: what has been written that waits for modules; of a set with a trace array
- * @wait: the line at hand is this filter that waits for a module
- * @probe: or, if @wait is NULL, this command; both while the lock is held
+ * @written: the new filter, as written so far
+ * @waits: the new waiting filters (for modules), as written so far; only used if the
+ *	filter belongs to a trace array
+ * @wait: the current line of a reader: this waiting filter
+ * @probe: if @wait is NULL, the current line is this command; both are valid while
+ *	ftrace_lock is held
  * @parser: for writing
- * @truncate: opened to be overwritten
+ * @truncate: opened with O_TRUNC
  * @accepted: a word was accepted
  * @dirty: @written or @waits has not been applied yet
  * @refused: a word was refused
@@ -49,61 +52,61 @@ struct filter_file {
 	bool			refused;
 };
 
-static struct filter_file *file_of(struct file *file)
+static struct filter_file *filter_file_of(struct file *file)
 {
 	return ((struct seq_file *)file->private_data)->private;
 }
 
-static bool is_filter(const struct filter_file *f)
+static bool filter_file_is_filter(const struct filter_file *f)
 {
 	return f->listing.flags & FTRACE_ITER_FILTER;
 }
 
-/* Filters in use that wait for modules. */
-static struct list_head *file_waits(struct filter_file *f)
+/* The waiting filters that are in use. */
+static struct list_head *filter_file_waits(struct filter_file *f)
 {
-	return f->set.tr ? ftrace_mod_waits(f->set.tr, is_filter(f)) : NULL;
+	return f->set.tr ? ftrace_mod_waits(f->set.tr, filter_file_is_filter(f)) : NULL;
 }
 
-/* What comes after the functions: filters that wait for modules, then commands. */
-static bool first_probe(struct filter_file *f)
+/* After the functions come the waiting filters, then the commands. */
+static bool filter_file_first_probe(struct filter_file *f)
 {
 	f->wait = NULL;
-	return is_filter(f) && ftrace_probe_first(&f->probe, f->set.tr);
+	return filter_file_is_filter(f) && ftrace_probe_first(&f->probe, f->set.tr);
 }
 
-static bool first_extra(struct filter_file *f)
+static bool filter_file_first_extra(struct filter_file *f)
 {
-	struct list_head *waits = file_waits(f);
+	struct list_head *waits = filter_file_waits(f);
 
 	if (!waits)
 		return false;
 	f->wait = list_first_entry_or_null(waits, struct ftrace_mod_load, list);
-	return f->wait || first_probe(f);
+	return f->wait || filter_file_first_probe(f);
 }
 
-static bool next_extra(struct filter_file *f)
+static bool filter_file_next_extra(struct filter_file *f)
 {
 	if (!f->wait)
 		return ftrace_probe_next(&f->probe);
-	if (list_is_last(&f->wait->list, file_waits(f)))
-		return first_probe(f);
+	if (list_is_last(&f->wait->list, filter_file_waits(f)))
+		return filter_file_first_probe(f);
 	f->wait = list_next_entry(f->wait, list);
 	return true;
 }
 
-static bool shows_header(struct filter_file *f)
+static bool filter_file_shows_header(struct filter_file *f)
 {
 	return ftrace_hash_empty(f->listing.hash);
 }
 
-/* The line at hand: the header or the functions, then the rest. */
-static void *file_line(struct filter_file *f, loff_t pos)
+/* Find line @pos: the header or the functions first, then the rest. */
+static void *filter_file_line(struct filter_file *f, loff_t pos)
 {
 	loff_t before;
 	bool there;
 
-	if (shows_header(f)) {
+	if (filter_file_shows_header(f)) {
 		if (!pos)
 			return SEQ_START_TOKEN;
 		before = 1;
@@ -112,12 +115,12 @@ static void *file_line(struct filter_file *f, loff_t pos)
 			return &f->listing;
 		before = f->listing.pos;
 	}
-	for (there = first_extra(f); there && before < pos; before++)
-		there = next_extra(f);
+	for (there = filter_file_first_extra(f); there && before < pos; before++)
+		there = filter_file_next_extra(f);
 	return there ? f : NULL;
 }
 
-static void *file_start(struct seq_file *m, loff_t *pos)
+static void *filter_file_start(struct seq_file *m, loff_t *pos)
 {
 	struct filter_file *f = m->private;
 
@@ -125,20 +128,20 @@ static void *file_start(struct seq_file *m, loff_t *pos)
 	if (unlikely(ftrace_disabled))
 		return NULL;
 	f->listing.hash = rcu_dereference_protected(*f->set.hash, true);
-	return file_line(f, *pos);
+	return filter_file_line(f, *pos);
 }
 
-static void *file_next(struct seq_file *m, void *v, loff_t *pos)
+static void *filter_file_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	struct filter_file *f = m->private;
 
 	++*pos;
 	if (v == &f->listing && ftrace_listing_next(&f->listing))
 		return v;
-	return (v == f ? next_extra(f) : first_extra(f)) ? f : NULL;
+	return (v == f ? filter_file_next_extra(f) : filter_file_first_extra(f)) ? f : NULL;
 }
 
-static void file_stop(struct seq_file *m, void *v)
+static void filter_file_stop(struct seq_file *m, void *v)
 {
 	struct filter_file *f = m->private;
 
@@ -146,13 +149,13 @@ static void file_stop(struct seq_file *m, void *v)
 	mutex_unlock(&ftrace_lock);
 }
 
-static int file_show(struct seq_file *m, void *v)
+static int filter_file_show(struct seq_file *m, void *v)
 {
 	struct filter_file *f = m->private;
 
 	if (v == SEQ_START_TOKEN)
-		seq_puts(m, is_filter(f) ? "#### all functions enabled ####\n" :
-					   "#### no functions disabled ####\n");
+		seq_puts(m, filter_file_is_filter(f) ? "#### all functions enabled ####\n" :
+						       "#### no functions disabled ####\n");
 	else if (v == &f->listing)
 		ftrace_listing_show(&f->listing, m);
 	else if (f->wait)
@@ -163,15 +166,15 @@ static int file_show(struct seq_file *m, void *v)
 }
 
 static const struct seq_operations file_seq_ops = {
-	.start	= file_start,
-	.next	= file_next,
-	.stop	= file_stop,
-	.show	= file_show,
+	.start	= filter_file_start,
+	.next	= filter_file_next,
+	.stop	= filter_file_stop,
+	.show	= filter_file_show,
 };
 
-/* `function:mod:module', `!' before it to take it back. */
-static int process_mod(struct ftrace_hash *hash, struct list_head *waits, char *func,
-		       char *module)
+/* `function:mod:module', or `!function:mod:module' to remove it. */
+static int filter_file_word_mod(struct ftrace_hash *hash, struct list_head *waits, char *func,
+				char *module)
 {
 	bool del = func[0] == '!';
 	char *glob, *match;
@@ -187,7 +190,10 @@ static int process_mod(struct ftrace_hash *hash, struct list_head *waits, char *
 			ret = 1;
 	} else {
 		ret = ftrace_hash_match(hash, match, module);
-		/* One that is named, not some or all but one of those that are. */
+		/*
+		 * Only an exact module name can wait; a glob or `!name` means
+		 * modules loaded now.
+		 */
 		if (!ret && waits && *module && !strpbrk(module, "!*?[\\") &&
 		    !ftrace_mod_is_there(module))
 			ret = ftrace_mod_wait_add(waits, glob, module) ?: 1;
@@ -197,16 +203,17 @@ static int process_mod(struct ftrace_hash *hash, struct list_head *waits, char *
 }
 
 /**
- * ftrace_process_word - take in one word that was written to a set of functions
+ * ftrace_process_word - apply one written word to a filter
  * @tr: the trace array, NULL if there is none
- * @hash: the set that functions go to
- * @waits: where filters go that wait for modules, NULL if they cannot
+ * @hash: the filter to change
+ * @waits: list for filters that wait for modules; NULL if no filter can wait
  * @word: the word; changed
- * @enable: true: functions wanted; false: those not wanted
+ * @enable: true: functions to trace; false: functions not to trace
  *
- * Return: 0; 1 if it was a command, which does not change the set; -EINVAL for
- * what makes no sense or names no function; -ENOMEM; or what a command says.
- * Context: may sleep; takes ftrace_lock.
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ * Return: 0; 1 if @word was a command, which does not change the filter; -EINVAL if
+ *	@word is malformed or no function matches; -ENOMEM; or the error of a
+ *	command.
  */
 int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
 			struct list_head *waits, char *word, bool enable)
@@ -220,7 +227,7 @@ int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
 			return ftrace_run_command(tr, hash, func, command, params,
 						  enable) ?: 1;
 		if (params)
-			return process_mod(hash, waits, func, params);
+			return filter_file_word_mod(hash, waits, func, params);
 	}
 
 	ret = func[0] == '!' ? ftrace_hash_unmatch(hash, func + 1, NULL) :
@@ -228,11 +235,11 @@ int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
 	return ret < 0 ? ret : ret ? 0 : -EINVAL;
 }
 
-/* The word that the parser holds. */
-static int file_word(struct filter_file *f)
+/* Apply the word that the parser holds. */
+static int filter_file_word(struct filter_file *f)
 {
 	int ret = ftrace_process_word(f->set.tr, f->written, f->set.tr ? &f->waits : NULL,
-				      f->parser.buffer, is_filter(f));
+				      f->parser.buffer, filter_file_is_filter(f));
 
 	trace_parser_clear(&f->parser);
 	if (ret < 0) {
@@ -240,24 +247,24 @@ static int file_word(struct filter_file *f)
 		return ret;
 	}
 	f->accepted = true;
-	/* A command overwrites the functions, if the file was opened for that. */
+	/* With O_TRUNC a command, too, replaces the filter: by an empty one. */
 	f->dirty |= !ret || f->truncate;
 	return 0;
 }
 
 /**
- * ftrace_filter_write - write to a file that holds a set of functions
+ * ftrace_filter_write - write to a file that holds a filter
  * @file: opened with ftrace_regex_open() or ftrace_set_open()
  * @ubuf: what is written
  * @cnt: its length
  * @ppos: file position
  *
- * Return: bytes taken, or -errno.
+ * Return: number of bytes taken, or -errno.
  */
 ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t cnt,
 			    loff_t *ppos)
 {
-	struct filter_file *f = file_of(file);
+	struct filter_file *f = filter_file_of(file);
 	ssize_t read;
 	int ret;
 
@@ -265,7 +272,7 @@ ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t c
 		return 0;
 	if (unlikely(ftrace_disabled))
 		return -ENODEV;
-	/* What comes behind a word that was too long may be the rest of it. */
+	/* After a word that was too long, the next bytes may be the rest of that word. */
 	if (f->parser.fail)
 		return -EINVAL;
 
@@ -274,14 +281,14 @@ ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t c
 		f->refused = true;
 	if (read >= 0 && trace_parser_loaded(&f->parser) &&
 	    !trace_parser_cont(&f->parser)) {
-		ret = file_word(f);
+		ret = filter_file_word(f);
 		if (ret < 0)
 			return ret;
 	}
 	return read;
 }
 
-static void file_free(struct filter_file *f)
+static void filter_file_free(struct filter_file *f)
 {
 	trace_parser_put(&f->parser);
 	ftrace_hash_free(f->written);
@@ -289,7 +296,7 @@ static void file_free(struct filter_file *f)
 	kfree(f);
 }
 
-static int copy_filter(struct filter_file *f)
+static int filter_file_copy(struct filter_file *f)
 {
 	int ret = 0;
 
@@ -298,32 +305,32 @@ static int copy_filter(struct filter_file *f)
 	if (!f->written)
 		return -ENOMEM;
 	if (f->set.tr)
-		ret = ftrace_mod_wait_copy(&f->waits, file_waits(f));
-	/* Else it says that all functions of the filter have gone. */
+		ret = ftrace_mod_wait_copy(&f->waits, filter_file_waits(f));
+	/* Without waiting filters the flag means: all functions were unloaded. Keep it then. */
 	if (!list_empty(&f->waits))
 		f->written->flags &= ~FTRACE_HASH_FL_MOD;
 	return ret;
 }
 
-/* What is written to a file begins with what it holds, unless that is overwritten. */
-static int file_begin(struct filter_file *f)
+/* Without O_TRUNC, start from the filter that is in use. */
+static int filter_file_begin(struct filter_file *f)
 {
 	if (f->truncate) {
 		f->written = ftrace_hash_alloc();
 		return f->written ? 0 : -ENOMEM;
 	}
-	/* No filter is on its way from those that wait to the functions. */
+	/* While the lock is held, no waiting filter is being turned into functions. */
 	guard(mutex)(f->set.lock);
-	return copy_filter(f);
+	return filter_file_copy(f);
 }
 
 /**
- * ftrace_set_open - open a file that holds a set of functions
+ * ftrace_set_open - open a file that holds a filter
  * @file: the file
- * @set: the set; ftrace_regex_release() puts its trace array
+ * @set: the filter; ftrace_regex_release() puts its trace array
  *
+ * Context: Process context, may sleep. Takes ftrace_lock.
  * Return: 0, or -errno.
- * Context: may sleep; takes ftrace_lock.
  */
 int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 {
@@ -339,12 +346,12 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 	ret = trace_parser_get_init(&f->parser, WORD_MAX) ? -ENOMEM : 0;
 	if (!ret && file->f_mode & FMODE_WRITE) {
 		f->truncate = file->f_flags & O_TRUNC;
-		ret = file_begin(f);
+		ret = filter_file_begin(f);
 	}
 	if (!ret)
 		ret = seq_open(file, &file_seq_ops);
 	if (ret) {
-		file_free(f);
+		filter_file_free(f);
 		return ret;
 	}
 	((struct seq_file *)file->private_data)->private = f;
@@ -353,14 +360,14 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 
 /**
  * ftrace_regex_open - open a file that holds the filter of an ops
- * @tr: the trace array whose ops it is, NULL if it is nobody's
- * @ops: then the ops
+ * @tr: the trace array whose ops is used; NULL if @ops belongs to no trace array
+ * @ops: the ops if @tr is NULL
  * @flag: FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE
- * @inode: of the file
+ * @inode: inode of the file
  * @file: the file
  *
+ * Context: Process context, may sleep.
  * Return: 0, or -errno.
- * Context: may sleep.
  */
 int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		      struct inode *inode, struct file *file)
@@ -372,7 +379,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	ret = tracing_check_open_get_tr(tr);
 	if (ret)
 		return ret;
-	/* It is there for as long as we hold @tr. */
+	/* The ops exists as long as we hold a reference to @tr. */
 	if (tr)
 		ops = tr->ops;
 
@@ -391,8 +398,8 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	return ret;
 }
 
-/* Functions that have gone with their module since the file was opened. */
-static void drop_gone(struct filter_file *f)
+/* Drop functions whose module was unloaded after the file was opened. */
+static void filter_file_drop_gone(struct filter_file *f)
 {
 	struct ftrace_func_entry *entry;
 	struct hlist_node *tmp;
@@ -403,14 +410,17 @@ static void drop_gone(struct filter_file *f)
 		if (ftrace_find_site(entry->ip, &t))
 			continue;
 		ftrace_hash_del(f->written, entry);
-		/* The filter was for these functions, and is not for all now. */
+		/*
+		 * The filter had functions. If none is left, it must not mean all
+		 * functions.
+		 */
 		f->written->flags |= FTRACE_HASH_FL_MOD;
 	}
 }
 
-static int replace_filter(struct filter_file *f)
+static int filter_file_replace(struct filter_file *f)
 {
-	struct list_head *waits = file_waits(f);
+	struct list_head *waits = filter_file_waits(f);
 	LIST_HEAD(old);
 	int ret;
 
@@ -421,8 +431,8 @@ static int replace_filter(struct filter_file *f)
 		f->written->flags &= ~FTRACE_HASH_FL_MOD;
 	if (!list_empty(&f->waits))
 		f->written->flags |= FTRACE_HASH_FL_MOD;
-	drop_gone(f);
-	ret = ftrace_ops_update_hash(f->set.ops, f->set.hash, f->written, is_filter(f));
+	filter_file_drop_gone(f);
+	ret = ftrace_ops_update_hash(f->set.ops, f->set.hash, f->written, filter_file_is_filter(f));
 	if (!ret && waits) {
 		list_splice_init(waits, &old);
 		list_splice_init(&f->waits, waits);
@@ -431,7 +441,7 @@ static int replace_filter(struct filter_file *f)
 	return ret;
 }
 
-static int file_apply(struct filter_file *f)
+static int filter_file_apply(struct filter_file *f)
 {
 	int ret;
 
@@ -441,79 +451,79 @@ static int file_apply(struct filter_file *f)
 		f->written = NULL;
 		return 0;
 	}
-	ret = replace_filter(f);
+	ret = filter_file_replace(f);
 	if (!ret && f->set.tr)
-		ftrace_mod_wait_over(f->set.tr, is_filter(f));
+		ftrace_mod_wait_over(f->set.tr, filter_file_is_filter(f));
 	return ret;
 }
 
-/* Once it has been done there is nothing left to do. */
-static int file_finish(struct filter_file *f)
+/* Apply what was written. A second call does nothing. */
+static int filter_file_finish(struct filter_file *f)
 {
 	int ret = 0;
 
-	/* The last word may have no blank behind it. */
+	/* The last word may lack a trailing blank. */
 	if (trace_parser_loaded(&f->parser))
-		ret = file_word(f);
+		ret = filter_file_word(f);
 	if (f->truncate && !f->accepted && !f->refused)
 		f->dirty = true;
 	f->truncate = false;
 	if (f->dirty)
-		ret = file_apply(f) ?: ret;
+		ret = filter_file_apply(f) ?: ret;
 	return ret;
 }
 
 /**
- * ftrace_set_flush - a descriptor of a file that holds a set of functions is closed
+ * ftrace_set_flush - a descriptor of a file that holds a filter is closed
  * @file: the file
- * @id: of no use here
+ * @id: not used
  *
- * What was written applies with the last one, and here, for what
- * ftrace_regex_release() returns is lost.
+ * When the last descriptor is closed, what was written is applied. This happens
+ * here because errors that ftrace_regex_release() returns are lost.
  *
- * Return: 0, or what became of the last word or of the set.
- * Context: may sleep; takes ftrace_lock.
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ * Return: 0, or the error of the last word or of the change of the filter.
  */
 int ftrace_set_flush(struct file *file, fl_owner_t id)
 {
 	if (!(file->f_mode & FMODE_WRITE) || file_count(file) > 1)
 		return 0;
-	return file_finish(file_of(file));
+	return filter_file_finish(filter_file_of(file));
 }
 
 /**
- * ftrace_regex_release - close a file of functions; what was written applies
- * @inode: of the file
+ * ftrace_regex_release - close a file that holds a filter, and apply what was written
+ * @inode: inode of the file
  * @file: the file
  *
+ * Context: Process context, may sleep. Takes ftrace_lock.
  * Return: 0.
- * Context: may sleep; takes ftrace_lock.
  */
 int ftrace_regex_release(struct inode *inode, struct file *file)
 {
-	struct filter_file *f = file_of(file);
+	struct filter_file *f = filter_file_of(file);
 
 	if (file->f_mode & FMODE_WRITE)
-		file_finish(f);
+		filter_file_finish(f);
 	ftrace_listing_end(&f->listing);
 	if (f->set.tr)
 		trace_array_put(f->set.tr);
-	file_free(f);
+	filter_file_free(f);
 	return seq_release(inode, file);
 }
 
-static int filter_open(struct inode *inode, struct file *file)
+static int filter_file_open_filter(struct inode *inode, struct file *file)
 {
 	return ftrace_regex_open(inode->i_private, NULL, FTRACE_ITER_FILTER, inode, file);
 }
 
-static int notrace_open(struct inode *inode, struct file *file)
+static int filter_file_open_notrace(struct inode *inode, struct file *file)
 {
 	return ftrace_regex_open(inode->i_private, NULL, FTRACE_ITER_NOTRACE, inode, file);
 }
 
 static const struct file_operations filter_fops = {
-	.open		= filter_open,
+	.open		= filter_file_open_filter,
 	.read		= seq_read,
 	.write		= ftrace_filter_write,
 	.llseek		= tracing_lseek,
@@ -522,7 +532,7 @@ static const struct file_operations filter_fops = {
 };
 
 static const struct file_operations notrace_fops = {
-	.open		= notrace_open,
+	.open		= filter_file_open_notrace,
 	.read		= seq_read,
 	.write		= ftrace_filter_write,
 	.llseek		= tracing_lseek,
@@ -531,7 +541,7 @@ static const struct file_operations notrace_fops = {
 };
 
 /**
- * ftrace_create_filter_files - make the filter files of a trace array
+ * ftrace_create_filter_files - create the filter files of a trace array
  * @tr: the trace array
  * @parent: its directory
  */
@@ -544,10 +554,11 @@ void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
 }
 
 /**
- * ftrace_destroy_filter_files - the filter files of a trace array have gone
- * @ops: its ops, which may still be registered
+ * ftrace_destroy_filter_files - clean up after the filter files of a trace array
+ *	were removed
+ * @ops: the ops of the trace array, which may still be registered
  *
- * Context: may sleep; takes ftrace_lock.
+ * Context: Process context, may sleep. Takes ftrace_lock.
  */
 void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 {
@@ -563,7 +574,7 @@ void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 	}
 	if (wait)
 		ftrace_ops_stop_wait(ops);
-	/* After ftrace_kill() it is still called. */
+	/* After ftrace_kill() sites still call the ops. */
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
 		ftrace_free_filter(ops);
 }
@@ -582,10 +593,10 @@ void ftrace_init_trace_array(struct trace_array *tr)
 /**
  * ftrace_set_early_filter - set a filter from a boot parameter
  * @ops: the ops
- * @buf: words with commas between them; changed
- * @enable: functions wanted, or not wanted
+ * @buf: words separated by commas; changed
+ * @enable: true: functions to trace; false: functions not to trace
  *
- * Context: boot.
+ * Context: Boot.
  */
 void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
 {

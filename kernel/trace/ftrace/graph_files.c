@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * set_graph_function and set_graph_notrace: where a graph starts, and what is
- * left out of it together with all that it calls.
+ * set_graph_function and set_graph_notrace: the functions where a graph starts, and
+ * the functions that are left out together with all that they call.
  *
- * The graph tracer looks into these sets at the entry of each function, so a
- * change replaces the set.
+ * The graph tracer looks into these filters at the entry of each function, so a
+ * change replaces the filter.
  */
 #include <linux/fs.h>
 #include <linux/rcupdate.h>
@@ -19,7 +19,7 @@
 struct ftrace_hash __rcu *ftrace_graph_hash;
 struct ftrace_hash __rcu *ftrace_graph_notrace_hash;
 
-/* Nothing waits for modules here; what is copied is guarded by ftrace_lock. */
+/* These filters cannot wait for modules; ftrace_lock guards what is copied. */
 static DEFINE_MUTEX(graph_lock);
 
 static struct ftrace_hash __rcu **graph_hash(bool unwanted)
@@ -27,7 +27,7 @@ static struct ftrace_hash __rcu **graph_hash(bool unwanted)
 	return unwanted ? &ftrace_graph_notrace_hash : &ftrace_graph_hash;
 }
 
-/* Give the graph tracer another set of functions; may sleep. */
+/* Give the graph tracer another filter; may sleep. */
 static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *set)
 {
 	struct ftrace_hash *old;
@@ -39,7 +39,7 @@ static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *s
 	scoped_guard(mutex, &ftrace_lock)
 		old = rcu_replace_pointer(*orig, set, true);
 
-	/* Looked into where RCU may not be watching. */
+	/* The graph tracer may read the filter where RCU does not watch. */
 	ftrace_wait_callbacks();
 	ftrace_hash_free(old);
 }
@@ -73,7 +73,7 @@ static const struct file_operations graph_fops = {
 };
 
 /**
- * ftrace_graph_tracefs - make the files
+ * ftrace_graph_tracefs - create the filter files of the graph tracer
  * @d_tracer: the top directory
  */
 void __init ftrace_graph_tracefs(struct dentry *d_tracer)
@@ -87,27 +87,27 @@ void __init ftrace_graph_tracefs(struct dentry *d_tracer)
 static char graph_param[COMMAND_LINE_SIZE] __initdata;
 static char graph_notrace_param[COMMAND_LINE_SIZE] __initdata;
 
-static int __init set_graph_param(char *str)
+static int __init graph_set_filter_param(char *str)
 {
 	strscpy(graph_param, str);
 	return 1;
 }
-__setup("ftrace_graph_filter=", set_graph_param);
+__setup("ftrace_graph_filter=", graph_set_filter_param);
 
-static int __init set_graph_notrace_param(char *str)
+static int __init graph_set_notrace_param(char *str)
 {
 	strscpy(graph_notrace_param, str);
 	return 1;
 }
-__setup("ftrace_graph_notrace=", set_graph_notrace_param);
+__setup("ftrace_graph_notrace=", graph_set_notrace_param);
 
-static int __init set_graph_max_depth_param(char *str)
+static int __init graph_set_max_depth_param(char *str)
 {
 	return !kstrtouint(str, 0, &fgraph_max_depth);
 }
-__setup("ftrace_graph_max_depth=", set_graph_max_depth_param);
+__setup("ftrace_graph_max_depth=", graph_set_max_depth_param);
 
-static void __init early_filter(char *words, bool unwanted)
+static void __init graph_early_filter(char *words, bool unwanted)
 {
 	struct ftrace_hash *set = ftrace_hash_alloc();
 	char *word;
@@ -121,12 +121,12 @@ static void __init early_filter(char *words, bool unwanted)
 }
 
 /**
- * ftrace_graph_early_filters - apply the boot parameters
+ * ftrace_graph_early_filters - apply the boot parameters that set the filters
  */
 void __init ftrace_graph_early_filters(void)
 {
 	if (graph_param[0])
-		early_filter(graph_param, false);
+		graph_early_filter(graph_param, false);
 	if (graph_notrace_param[0])
-		early_filter(graph_notrace_param, true);
+		graph_early_filter(graph_notrace_param, true);
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sets of call sites by address: the filters of ops.
+ * Hashes of call site addresses: the filters of ops.
  *
- * A hash that is in use gets no new entries, but is replaced: fgraph.c looks
- * into it at run time, under RCU. Entries of a module that goes are taken out.
+ * A hash that is in use gets no new entries, but is replaced, because fgraph.c reads
+ * it at run time, under RCU. When a module is unloaded, the entries of its sites are
+ * removed from the hash.
  */
 #include <linux/hash.h>
 #include <linux/slab.h>
 
 #include "core.h"
 
-/* Binary logarithm of the number of buckets that a set begins with. */
+/* Binary logarithm of the number of buckets of a new hash. */
 #define FIRST_BITS	4
 
-static struct hlist_head *bucket(const struct ftrace_hash *hash, unsigned long ip)
+static struct hlist_head *hash_bucket(const struct ftrace_hash *hash, unsigned long ip)
 {
 	return &hash->buckets[hash->size_bits ? hash_long(ip, hash->size_bits) : 0];
 }
@@ -34,17 +35,17 @@ static struct ftrace_hash *hash_alloc(unsigned int size_bits)
 }
 
 /**
- * ftrace_hash_alloc - make an empty set
+ * ftrace_hash_alloc - make an empty hash
  *
- * Return: the set, or NULL.
- * Context: may sleep.
+ * Context: Process context, may sleep.
+ * Return: the hash, or NULL.
  */
 struct ftrace_hash *ftrace_hash_alloc(void)
 {
 	return hash_alloc(FIRST_BITS);
 }
 
-/* More buckets, for a set that nobody else sees; if there is no memory, it is slow. */
+/* Give more buckets to a hash that nobody else uses. Without memory the hash stays slow. */
 static void hash_grow(struct ftrace_hash *hash)
 {
 	struct ftrace_hash more = { .size_bits = hash->size_bits + 2 };
@@ -58,7 +59,7 @@ static void hash_grow(struct ftrace_hash *hash)
 		return;
 	for_each_ftrace_entry(hash, entry, tmp, i) {
 		hlist_del(&entry->hlist);
-		hlist_add_head_rcu(&entry->hlist, bucket(&more, entry->ip));
+		hlist_add_head_rcu(&entry->hlist, hash_bucket(&more, entry->ip));
 	}
 	kvfree(hash->buckets);
 	hash->buckets = more.buckets;
@@ -66,8 +67,8 @@ static void hash_grow(struct ftrace_hash *hash)
 }
 
 /**
- * ftrace_hash_free - free a set that nobody else sees
- * @hash: the set, or NULL
+ * ftrace_hash_free - free a hash that nobody else uses
+ * @hash: the hash, or NULL
  */
 void ftrace_hash_free(struct ftrace_hash *hash)
 {
@@ -89,8 +90,8 @@ static void hash_free_rcu(struct rcu_head *rcu)
 }
 
 /**
- * ftrace_hash_free_rcu - free a set that others may be looking into
- * @hash: the set, or NULL
+ * ftrace_hash_free_rcu - free a hash that others may be reading
+ * @hash: the hash, or NULL
  */
 void ftrace_hash_free_rcu(struct ftrace_hash *hash)
 {
@@ -99,12 +100,12 @@ void ftrace_hash_free_rcu(struct ftrace_hash *hash)
 }
 
 /**
- * ftrace_lookup_ip - find an address in a set
- * @hash: the set, or NULL
+ * ftrace_lookup_ip - find an address in a hash
+ * @hash: the hash, or NULL
  * @ip: the address
  *
+ * Context: Any context; preemption off if the hash is in use.
  * Return: the entry, or NULL.
- * Context: any; preemption off if the set is in use.
  */
 struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned long ip)
 {
@@ -112,7 +113,7 @@ struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned lo
 
 	if (!hash || !hash->count)
 		return NULL;
-	hlist_for_each_entry_rcu_notrace(entry, bucket(hash, ip), hlist)
+	hlist_for_each_entry_rcu_notrace(entry, hash_bucket(hash, ip), hlist)
 		if (entry->ip == ip)
 			return entry;
 	return NULL;
@@ -122,7 +123,7 @@ static void hash_link(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 {
 	if (hash->count > 1UL << hash->size_bits)
 		hash_grow(hash);
-	hlist_add_head_rcu(&entry->hlist, bucket(hash, entry->ip));
+	hlist_add_head_rcu(&entry->hlist, hash_bucket(hash, entry->ip));
 	hash->count++;
 }
 
@@ -141,12 +142,12 @@ static struct ftrace_func_entry *hash_add(struct ftrace_hash *hash, unsigned lon
 }
 
 /**
- * ftrace_hash_add - put an address into a set
- * @hash: the set
- * @ip: the address; may be in it
+ * ftrace_hash_add - add an address to a hash
+ * @hash: the hash
+ * @ip: the address; may already be in @hash
  *
+ * Context: Process context, may sleep.
  * Return: 0, or -ENOMEM.
- * Context: may sleep.
  */
 int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip)
 {
@@ -154,14 +155,14 @@ int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip)
 }
 
 /**
- * ftrace_hash_add_exact - put in the address of a function asked for by name
- * @hash: the set
- * @ip: the address; may be in it
+ * ftrace_hash_add_exact - add the address of a named function to a hash
+ * @hash: the hash
+ * @ip: the address; may already be in @hash
  *
- * If such a site turns out to be unusable, that is an error to whoever asked.
+ * If a named site cannot be traced, the caller that named it gets an error.
  *
+ * Context: Process context, may sleep.
  * Return: 0, or -ENOMEM.
- * Context: may sleep.
  */
 int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip)
 {
@@ -174,8 +175,8 @@ int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip)
 }
 
 /**
- * ftrace_hash_del - take an address out of a set
- * @hash: the set, not in use
+ * ftrace_hash_del - remove an address from a hash
+ * @hash: the hash, not in use
  * @entry: what ftrace_lookup_ip() found; freed
  */
 void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
@@ -186,9 +187,9 @@ void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 }
 
 /**
- * ftrace_hash_merge - put all of a set into another
- * @hash: the other
- * @from: the set; loses what it had
+ * ftrace_hash_merge - move all addresses of a hash to another hash
+ * @hash: the hash that gets the addresses
+ * @from: the hash that loses the addresses
  *
  * Needs no memory.
  */
@@ -218,9 +219,9 @@ void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 }
 
 /**
- * ftrace_hash_subtract - take all of a set out of another
- * @hash: the other
- * @from: the set
+ * ftrace_hash_subtract - remove all addresses of a hash from another hash
+ * @hash: the hash that loses the addresses
+ * @from: the addresses to remove, all of which are in @hash
  */
 void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from)
 {
@@ -235,11 +236,11 @@ void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from)
 }
 
 /**
- * ftrace_hash_dup - copy a set
- * @src: the set, NULL for an empty one
+ * ftrace_hash_dup - copy a hash
+ * @src: the hash, NULL for an empty copy
  *
+ * Context: Process context, may sleep.
  * Return: the copy, or NULL.
- * Context: may sleep.
  */
 struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src)
 {
@@ -272,8 +273,8 @@ struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src)
  * @hash: the filter
  * @ip: address of a call site
  *
- * Return: true if so.
- * Context: any; preemption off, or ftrace_lock held.
+ * Context: Any context; preemption off, or ftrace_lock held.
+ * Return: true if the filter lets @ip through.
  */
 bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip)
 {
@@ -285,12 +286,12 @@ bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip)
 }
 
 /**
- * ftrace_ops_wants - does an ops, or one that runs under it, want a site?
+ * ftrace_ops_wants - does an ops, or an ops that runs under it, want a site?
  * @ops: the ops
  * @ip: address of the site
  *
- * Return: true if so.
  * Context: ftrace_lock held.
+ * Return: true if at least one of them wants the site.
  */
 bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
 {
@@ -305,7 +306,7 @@ bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
 	return false;
 }
 
-static bool names_exactly(struct ftrace_ops_hash *hash, unsigned long ip)
+static bool hash_names_exactly(struct ftrace_ops_hash *hash, unsigned long ip)
 {
 	struct ftrace_func_entry *entry;
 
@@ -314,23 +315,22 @@ static bool names_exactly(struct ftrace_ops_hash *hash, unsigned long ip)
 }
 
 /**
- * ftrace_ops_exact - did somebody ask for just this site on behalf of an ops, or
- *	of one that runs under it?
+ * ftrace_ops_exact - was a site named for an ops, or for an ops that runs under it?
  * @ops: the ops
  * @ip: address of the site
  *
- * Return: true if so.
  * Context: ftrace_lock held.
+ * Return: true if the site was named.
  */
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
 {
 	struct ftrace_ops *sub;
 
 	if (list_empty(&ops->subop_list))
-		return names_exactly(ops->func_hash, ip);
+		return hash_names_exactly(ops->func_hash, ip);
 
 	list_for_each_entry(sub, &ops->subop_list, list)
-		if (names_exactly(sub->func_hash, ip))
+		if (hash_names_exactly(sub->func_hash, ip))
 			return true;
 	return false;
 }

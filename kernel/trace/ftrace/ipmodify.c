@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When a direct caller and an ops that changes the instruction pointer (livepatch) meet.
+ * Sharing of a function by a direct caller and an ops that changes the instruction
+ * pointer (livepatch).
  *
- * A direct caller may share a function with such an ops if the owner of the direct caller
- * can make it return to the address to which the instruction pointer is set. The core asks
- * the owner before the second of the two is registered; see enum ftrace_ops_cmd.
+ * Both may be on one function if the owner of the direct caller can make the direct
+ * caller return to the address to which the instruction pointer is set. The core
+ * asks the owner before the second of the two is registered; see enum
+ * ftrace_ops_cmd.
  */
 #include <linux/ftrace_arch.h>
 
@@ -12,10 +14,10 @@
 #include "core.h"
 #include "table.h"
 
-/* Keeps direct callers as they are while one of them is asked to share. */
+/* Direct callers do not change while the owner of one of them is asked. */
 DEFINE_MUTEX(direct_mutex);
 
-/* The ops for which direct callers are being asked; direct_mutex held. */
+/* The ops for which owners of direct callers are being asked; direct_mutex held. */
 static struct ftrace_ops *asking;
 
 /**
@@ -23,8 +25,8 @@ static struct ftrace_ops *asking;
  * @ip: address of the site
  * @flag: FTRACE_OPS_FL_DIRECT or FTRACE_OPS_FL_IPMODIFY
  *
- * Return: the ops, of which a site has one at most, or NULL.
  * Context: ftrace_lock held.
+ * Return: the ops, or NULL. A site has at most one ops with the flag.
  */
 struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag)
 {
@@ -75,7 +77,10 @@ static int ipmodify_ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int
 			continue;
 		if (!left--)
 			return 0;
-		/* It still shares it with the one that was there before @ops. */
+		/*
+		 * The direct caller still shares the function with the ops that was
+		 * there before @ops.
+		 */
 		if (cmd == FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER && peer)
 			continue;
 		ret = ipmodify_ask(direct, cmd);
@@ -87,15 +92,16 @@ static int ipmodify_ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int
 }
 
 /**
- * ftrace_ipmodify_begin - an ops is about to be registered
+ * ftrace_ipmodify_begin - ask the owners of direct callers before an ops is registered
  * @ops: the ops
  *
- * If it changes the instruction pointer, direct callers on its functions must
- * be willing to share them.
+ * If @ops changes the instruction pointer, the owners of direct callers on its
+ * functions must agree to share these functions.
  *
- * Return: 0, and the caller must call ftrace_ipmodify_end(); -EBUSY, -EAGAIN or what
- * an owner says, with nothing changed.
- * Context: may sleep; returns with direct_mutex held if @ops is such an ops.
+ * Context: Process context, may sleep. Returns with direct_mutex held if the result
+ *	is 0 and @ops changes the instruction pointer.
+ * Return: 0, and the caller must call ftrace_ipmodify_end(); -EBUSY, -EAGAIN or the
+ *	answer of an owner, with nothing changed.
  */
 int ftrace_ipmodify_begin(struct ftrace_ops *ops)
 {
@@ -116,11 +122,12 @@ int ftrace_ipmodify_begin(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_ipmodify_end - an ops has been registered, or not
+ * ftrace_ipmodify_end - end what ftrace_ipmodify_begin() began
  * @ops: the ops
- * @registered: whether the registration succeeded
+ * @registered: the registration succeeded
  *
- * Context: may sleep; as ftrace_ipmodify_begin() left it.
+ * Context: Process context, may sleep. direct_mutex as ftrace_ipmodify_begin() left
+ *	it.
  */
 void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered)
 {
@@ -138,11 +145,12 @@ void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered)
  * ftrace_ipmodify_asked - have the owners of direct callers been asked about an ops?
  * @ops: the ops, which changes the instruction pointer
  *
- * They have been asked while @ops is being registered. If @ops gets a function later, by
- * a change of its filter, the direct caller of that function does not know of @ops.
+ * The owners have been asked while @ops is being registered. If @ops gets a function
+ * later, by a change of its filter, the direct caller of that function does not know of
+ * @ops.
  *
- * Return: true if so.
- * Context: any.
+ * Context: Any context.
+ * Return: true if the owners have been asked.
  */
 bool ftrace_ipmodify_asked(struct ftrace_ops *ops)
 {
@@ -150,10 +158,10 @@ bool ftrace_ipmodify_asked(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_ipmodify_gone - an ops has been unregistered
+ * ftrace_ipmodify_gone - tell the owners of direct callers that an ops was unregistered
  * @ops: the ops
  *
- * Context: may sleep; takes direct_mutex.
+ * Context: Process context, may sleep. Takes direct_mutex.
  */
 void ftrace_ipmodify_gone(struct ftrace_ops *ops)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of what kallsyms does not know: trampolines, and functions of a module's
- * init text that were traced and are gone, but still stand in the trace.
+ * Names that kallsyms does not have: names of trampolines, and of functions of a
+ * module's init text that were traced and are freed, but whose addresses are still
+ * in the trace.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/memory.h>
@@ -19,13 +20,13 @@
 #define TRAMP_MOD	"__builtin__ftrace"
 
 /**
- * struct init_name - a function that is gone
+ * struct init_name - a function whose text was freed
  * @list: in init_names, by module and ascending address
- * @mod: its module
- * @addr: where it was
- * @size: how long it was, bytes
- * @rcu: frees it
- * @name: its name
+ * @mod: the module of the function
+ * @addr: the address of the function
+ * @size: size of the function in bytes
+ * @rcu: frees this struct
+ * @name: name of the function
  */
 struct init_name {
 	struct list_head	list;
@@ -43,9 +44,9 @@ static LIST_HEAD(init_names);
  * ftrace_save_init_names - keep the names of functions that were traced
  * @t: the table of a module's init text, which is about to be freed
  *
- * A name for which there is no memory is shown as an address.
+ * If there is no memory for a name, its address is shown instead.
  *
- * Context: ftrace_lock held; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
  */
 void ftrace_save_init_names(struct ftrace_table *t)
 {
@@ -77,10 +78,10 @@ void ftrace_save_init_names(struct ftrace_table *t)
 }
 
 /**
- * ftrace_drop_init_names - forget the names that were kept for a module
+ * ftrace_drop_init_names - free the names that were kept for a module
  * @mod: the module
  *
- * Context: takes ftrace_lock.
+ * Context: Takes ftrace_lock.
  */
 void ftrace_drop_init_names(struct module *mod)
 {
@@ -97,16 +98,16 @@ void ftrace_drop_init_names(struct module *mod)
 
 #ifdef CONFIG_MODULES
 /**
- * ftrace_mod_address_lookup - the name of an address that only we know
+ * ftrace_mod_address_lookup - find a name that only the function tracing core has
  * @addr: the address
  * @size: where to put the size of the function, or NULL
- * @off: where to put the offset into it, or NULL
- * @modname: where to put the name of its module, or NULL
- * @modbuildid: where to put the build id of its module, or NULL
- * @sym: where to put its name, KSYM_NAME_LEN bytes
+ * @off: where to put the offset of @addr in the function, or NULL
+ * @modname: where to put the name of the module, or NULL
+ * @modbuildid: where to put the build id of the module, or NULL
+ * @sym: where to put the name of the function, KSYM_NAME_LEN bytes
  *
+ * Context: Any context except NMI.
  * Return: length of the name, 0 if there is none.
- * Context: any but NMI.
  */
 int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
 			      unsigned long *off, char **modname,
@@ -149,15 +150,16 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
 
 /**
  * ftrace_mod_get_kallsym - symbols for /proc/kallsyms
- * @symnum: which, from 0
- * @value: where to put its address
- * @type: where to put its type
- * @name: where to put its name, KSYM_NAME_LEN bytes
- * @module_name: where to put that of its module, MODULE_NAME_LEN bytes
+ * @symnum: number of the symbol, from 0
+ * @value: where to put the address of the symbol
+ * @type: where to put the type of the symbol
+ * @name: where to put the name of the symbol, KSYM_NAME_LEN bytes
+ * @module_name: where to put the name of the module, MODULE_NAME_LEN bytes
  * @exported: where to put 0
  *
- * Return: 0, or -ERANGE if there are no more.
- * Context: any but NMI; kdb asks with all other CPUs stopped.
+ * Context: Any context except NMI. kdb calls this function with all other CPUs
+ *	stopped.
+ * Return: 0, or -ERANGE if there are no more symbols.
  */
 int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
 			   char *type, char *name, char *module_name, int *exported)
@@ -189,17 +191,17 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
 }
 
 /*
- * The size of an event has 16 bits, for its header and the code: of a large
- * trampoline it takes several.
+ * The size of an event, header and code together, has 16 bits. So a large trampoline
+ * takes several events.
  */
 #define CODE_PER_EVENT	SZ_32K
 
 /**
- * ftrace_announce_tramp - tell perf of a trampoline that it may find in samples
+ * ftrace_announce_tramp - tell perf about a trampoline that may appear in samples
  * @tramp: the trampoline
- * @gone: it is about to be freed
+ * @gone: the trampoline is about to be freed
  *
- * Context: may sleep.
+ * Context: Process context, may sleep.
  */
 void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone)
 {
@@ -219,8 +221,8 @@ void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone)
  * is_ftrace_trampoline - is an address in a trampoline?
  * @addr: the address
  *
- * Return: true if so.
- * Context: any.
+ * Context: Any context.
+ * Return: true if @addr is in a trampoline.
  */
 bool is_ftrace_trampoline(unsigned long addr)
 {
@@ -228,8 +230,8 @@ bool is_ftrace_trampoline(unsigned long addr)
 	return arch_ftrace_tramp_find(addr);
 }
 
-/* The address of a symbol if it is a function that can be traced. */
-static int lookup_kernel(void *data, unsigned long addr)
+/* Store the address of a symbol that is a traceable function. */
+static int kallsyms_match_kernel(void *data, unsigned long addr)
 {
 	unsigned long *found = data;
 
@@ -239,7 +241,7 @@ static int lookup_kernel(void *data, unsigned long addr)
 	return 1;
 }
 
-/* Names that are being looked up in modules. */
+/* A lookup of names in modules. */
 struct lookup {
 	const char	**syms;
 	size_t		cnt;
@@ -247,17 +249,17 @@ struct lookup {
 	size_t		missing;
 };
 
-static int cmp_name(const void *a, const void *b)
+static int kallsyms_cmp_name(const void *a, const void *b)
 {
 	return strcmp(*(const char * const *)a, *(const char * const *)b);
 }
 
-static int lookup_module(void *data, const char *name, unsigned long addr)
+static int kallsyms_match_module(void *data, const char *name, unsigned long addr)
 {
 	struct lookup *l = data;
 	const char **sym;
 
-	sym = bsearch(&name, l->syms, l->cnt, sizeof(*l->syms), cmp_name);
+	sym = bsearch(&name, l->syms, l->cnt, sizeof(*l->syms), kallsyms_cmp_name);
 	if (!sym || l->addrs[sym - l->syms])
 		return 0;
 	if (!ftrace_location(addr))
@@ -267,16 +269,17 @@ static int lookup_module(void *data, const char *name, unsigned long addr)
 }
 
 /**
- * ftrace_lookup_symbols - the addresses of functions that can be traced, by name
+ * ftrace_lookup_symbols - find the addresses of traceable functions by name
  * @sorted_syms: names, sorted by strcmp()
- * @cnt: how many
+ * @cnt: number of names
  * @addrs: where the addresses go, in the same order
  *
- * The kernel's symbols are sorted by name: each takes a binary search. Those of
- * modules are not, and are walked once if a name is not the kernel's.
+ * The symbols of the kernel are sorted by name, so each name takes a binary search. The
+ * symbols of modules are not sorted by name. If a name is not in the kernel, all
+ * modules are walked once.
  *
- * Return: 0, or -ESRCH if one is not a function that can be traced.
- * Context: may sleep.
+ * Context: Process context, may sleep.
+ * Return: 0, or -ESRCH if a name is not that of a traceable function.
  */
 int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *addrs)
 {
@@ -284,11 +287,11 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
 
 	for (size_t i = 0; i < cnt; i++) {
 		addrs[i] = 0;
-		kallsyms_on_each_match_symbol(lookup_kernel, sorted_syms[i], &addrs[i]);
+		kallsyms_on_each_match_symbol(kallsyms_match_kernel, sorted_syms[i], &addrs[i]);
 		l.missing += !addrs[i];
 		cond_resched();
 	}
 	if (!l.missing)
 		return 0;
-	return module_kallsyms_on_each_symbol(NULL, lookup_module, &l) > 0 ? 0 : -ESRCH;
+	return module_kallsyms_on_each_symbol(NULL, kallsyms_match_module, &l) > 0 ? 0 : -ESRCH;
 }

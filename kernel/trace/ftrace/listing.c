@@ -2,9 +2,9 @@
 /*
  * Listing call sites with their names, a page at a time.
  *
- * The place in the tables and in the symbols is kept from one read to the next,
- * so that a whole list is one walk along both, however small the reader's
- * buffer. If tables have come or gone meanwhile, the place is found anew.
+ * The position in the tables and in the symbols is kept from one read to the next.
+ * So a whole list is one walk along both, even if the buffer of the reader is small.
+ * If tables were added or removed meanwhile, the position is searched again.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/module.h>
@@ -15,8 +15,8 @@
 #include "core.h"
 #include "listing.h"
 
-static bool listed(const struct ftrace_listing *l, const struct ftrace_table *t,
-		   const struct ftrace_site *site)
+static bool listing_has(const struct ftrace_listing *l, const struct ftrace_table *t,
+			const struct ftrace_site *site)
 {
 	if (l->flags & FTRACE_ITER_ENABLED)
 		return site_class(site) || site->state & SITE_FAILED;
@@ -27,23 +27,23 @@ static bool listed(const struct ftrace_listing *l, const struct ftrace_table *t,
 	return true;
 }
 
-static void end_walk(struct ftrace_listing *l)
+static void listing_end_walk(struct ftrace_listing *l)
 {
 	if (l->walking)
 		ftrace_names_end(&l->names);
 	l->walking = false;
 }
 
-/* On to the first site that is listed, from the place at hand. */
-static bool settle(struct ftrace_listing *l)
+/* Walk on from the current position to the first site that is listed. */
+static bool listing_settle(struct ftrace_listing *l)
 {
 	struct ftrace_table *t;
 
 	while ((t = ftrace_table_nth(l->table))) {
 		for (; t->live && l->site < t->nr; l->site++)
-			if (listed(l, t, &t->sites[l->site]))
+			if (listing_has(l, t, &t->sites[l->site]))
 				return true;
-		end_walk(l);
+		listing_end_walk(l);
 		l->table++;
 		l->site = 0;
 	}
@@ -51,17 +51,17 @@ static bool settle(struct ftrace_listing *l)
 }
 
 /**
- * ftrace_listing_next - on to the next line
+ * ftrace_listing_next - go to the next line
  * @l: the listing
  *
- * Return: false if there is none.
  * Context: ftrace_lock held, after ftrace_listing_seek().
+ * Return: false if there is no next line.
  */
 bool ftrace_listing_next(struct ftrace_listing *l)
 {
 	l->site++;
 	l->pos++;
-	return settle(l);
+	return listing_settle(l);
 }
 
 /**
@@ -69,9 +69,10 @@ bool ftrace_listing_next(struct ftrace_listing *l)
  * @l: the listing
  * @pos: number of the line
  *
+ * The caller must call ftrace_listing_pause() before it drops the lock.
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: false if there is no such line.
- * Context: ftrace_lock held; may sleep. ftrace_listing_pause() is due before
- * the lock is dropped.
  */
 bool ftrace_listing_seek(struct ftrace_listing *l, loff_t pos)
 {
@@ -85,18 +86,18 @@ bool ftrace_listing_seek(struct ftrace_listing *l, loff_t pos)
 		l->site = 0;
 		l->pos = 0;
 	} else if (l->walking && !ftrace_names_resume(&l->names)) {
-		/* The symbols have changed: a module is done with its init. */
+		/* The symbols have changed: a module has finished its init. */
 		l->walking = false;
 	}
 
-	there = settle(l);
+	there = listing_settle(l);
 	while (there && l->pos < pos)
 		there = ftrace_listing_next(l);
 	return there;
 }
 
 /**
- * ftrace_listing_pause - the lock is about to be dropped
+ * ftrace_listing_pause - prepare a listing for the drop of ftrace_lock
  * @l: the listing
  */
 void ftrace_listing_pause(struct ftrace_listing *l)
@@ -107,7 +108,7 @@ void ftrace_listing_pause(struct ftrace_listing *l)
 }
 
 /**
- * ftrace_listing_end - the listing is over
+ * ftrace_listing_end - end a listing
  * @l: the listing, not between ftrace_listing_seek() and ftrace_listing_pause()
  */
 void ftrace_listing_end(struct ftrace_listing *l)
@@ -117,8 +118,8 @@ void ftrace_listing_end(struct ftrace_listing *l)
 	l->walking = false;
 }
 
-static void show_name(struct ftrace_listing *l, struct seq_file *m,
-		      struct ftrace_table *t, unsigned long ip)
+static void listing_show_name(struct ftrace_listing *l, struct seq_file *m,
+			      struct ftrace_table *t, unsigned long ip)
 {
 	char *buf;
 
@@ -128,23 +129,26 @@ static void show_name(struct ftrace_listing *l, struct seq_file *m,
 		seq_printf(m, "%ps", (void *)ip);
 		return;
 	}
-	/* Straight to where it goes; the whole line is done again if that is full. */
+	/*
+	 * Write the name into the buffer of the file. If the buffer is full, the
+	 * whole line is printed again later.
+	 */
 	if (seq_get_buf(m, &buf) < FTRACE_NAME_ROOM) {
 		seq_commit(m, -1);
 		return;
 	}
 	seq_commit(m, ftrace_names_get(&l->names, buf));
 	if (t->mod) {
-		/* A format would take as long as all the rest of the line. */
+		/* seq_printf() would take as long as the rest of the line. */
 		seq_puts(m, " [");
 		seq_puts(m, module_name(t->mod));
 		seq_putc(m, ']');
 	}
 }
 
-/* The columns of flags that tools know; M stays once it was there. */
-static void show_flags(struct seq_file *m, const struct ftrace_site *site,
-		       const struct ftrace_class *c)
+/* The columns of flags that tools parse; M stays after the first time. */
+static void listing_show_flags(struct seq_file *m, const struct ftrace_site *site,
+			       const struct ftrace_class *c)
 {
 	seq_printf(m, " (%u)%s%s%s  %s", c->nr,
 		   ftrace_class_flag(c, FTRACE_OPS_FL_SAVE_REGS) ? " R" : "  ",
@@ -153,12 +157,12 @@ static void show_flags(struct seq_file *m, const struct ftrace_site *site,
 		   site->state & SITE_MODIFIED ? " M " : "   ");
 }
 
-static void show_class(struct seq_file *m, const struct ftrace_site *site)
+static void listing_show_class(struct seq_file *m, const struct ftrace_site *site)
 {
 	const struct ftrace_class *c = ftrace_class_nth(site_class(site));
 	unsigned long direct = 0;
 
-	show_flags(m, site, c);
+	listing_show_flags(m, site, c);
 	if (site->state & SITE_FAILED) {
 		seq_puts(m, "\tfailed: unexpected bytes");
 	} else if (c->caller) {
@@ -179,9 +183,9 @@ static void show_class(struct seq_file *m, const struct ftrace_site *site)
 }
 
 /**
- * ftrace_listing_show - print the line at hand
+ * ftrace_listing_show - print the current line
  * @l: the listing
- * @m: where to
+ * @m: the file to print to
  *
  * Context: ftrace_lock held, after ftrace_listing_seek().
  */
@@ -193,8 +197,8 @@ void ftrace_listing_show(struct ftrace_listing *l, struct seq_file *m)
 
 	if (l->flags & FTRACE_ITER_ADDRS)
 		seq_printf(m, "%lx ", ip);
-	show_name(l, m, t, ip);
+	listing_show_name(l, m, t, ip);
 	if (l->flags & (FTRACE_ITER_ENABLED | FTRACE_ITER_TOUCHED))
-		show_class(m, site);
+		listing_show_class(m, site);
 	seq_putc(m, '\n');
 }

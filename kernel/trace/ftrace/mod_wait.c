@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters for modules that are not there yet: `name:mod:module'.
+ * Waiting filters: filters for modules that are not loaded yet,
+ * `function:mod:module'.
  *
- * Such a word is kept with its trace array until the module comes, shown in the
- * filter file as it was written, and then matched against the module.
+ * Such a word stays with its trace array until the module is loaded. Until then the
+ * filter file shows the word as it was written. When the module is loaded, the word
+ * is matched against the functions of the module.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -12,7 +14,7 @@
 
 #include "core.h"
 
-static void wait_free(struct ftrace_mod_load *wait)
+static void mod_wait_free_one(struct ftrace_mod_load *wait)
 {
 	list_del(&wait->list);
 	kfree(wait->func);
@@ -21,13 +23,13 @@ static void wait_free(struct ftrace_mod_load *wait)
 }
 
 /**
- * ftrace_mod_wait_add - keep a filter until its module comes
- * @waits: list of such filters, nobody else sees it
+ * ftrace_mod_wait_add - keep a filter until its module is loaded
+ * @waits: list of waiting filters that only the caller uses
  * @func: name or glob
- * @module: the module
+ * @module: the name of the module
  *
+ * Context: Process context, may sleep.
  * Return: 0, or -ENOMEM.
- * Context: may sleep.
  */
 int ftrace_mod_wait_add(struct list_head *waits, const char *func, const char *module)
 {
@@ -39,25 +41,25 @@ int ftrace_mod_wait_add(struct list_head *waits, const char *func, const char *m
 	wait->func = kstrdup(func, GFP_KERNEL);
 	wait->module = kstrdup(module, GFP_KERNEL);
 	if (!wait->func || !wait->module) {
-		wait_free(wait);
+		mod_wait_free_one(wait);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Nothing written for a name stands for all names. */
-static bool same_func(const char *a, const char *b)
+/* An empty name means all names. */
+static bool mod_wait_same_func(const char *a, const char *b)
 {
 	return !strcmp(*a ? a : "*", *b ? b : "*");
 }
 
 /**
- * ftrace_mod_wait_del - take a filter back that waits for its module
- * @waits: list of such filters, nobody else sees it
- * @func: name or glob; `*' or nothing for whatever waits for the module
- * @module: the module
+ * ftrace_mod_wait_del - remove waiting filters
+ * @waits: list of waiting filters that only the caller uses
+ * @func: name or glob; `*' or empty for all filters that wait for the module
+ * @module: the name of the module
  *
- * Return: 0, or -EINVAL if there is none.
+ * Return: 0, or -EINVAL if no filter matches.
  */
 int ftrace_mod_wait_del(struct list_head *waits, const char *func, const char *module)
 {
@@ -66,27 +68,28 @@ int ftrace_mod_wait_del(struct list_head *waits, const char *func, const char *m
 
 	list_for_each_entry_safe(wait, tmp, waits, list) {
 		if (strcmp(wait->module, module) ||
-		    (!same_func(func, "*") && !same_func(func, wait->func)))
+		    (!mod_wait_same_func(func, "*") && !mod_wait_same_func(func, wait->func)))
 			continue;
-		wait_free(wait);
+		mod_wait_free_one(wait);
 		ret = 0;
 	}
 	return ret;
 }
 
 /**
- * ftrace_mod_wait_copy - copy a list of filters that wait for modules
- * @waits: an empty list, nobody else sees it
- * @src: the list
+ * ftrace_mod_wait_copy - copy a list of waiting filters
+ * @waits: an empty list that only the caller uses
+ * @src: the list to copy
  *
+ * Context: Process context, may sleep. ftrace_lock held if @src belongs to a trace
+ *	array.
  * Return: 0, or -ENOMEM with @waits empty.
- * Context: ftrace_lock held if @src is that of a trace array; may sleep.
  */
 int ftrace_mod_wait_copy(struct list_head *waits, const struct list_head *src)
 {
 	struct ftrace_mod_load *wait;
 
-	/* Each is added before those that were copied; so it ends in the same order. */
+	/* ftrace_mod_wait_add() adds at the head, so walk backwards to keep the order. */
 	list_for_each_entry_reverse(wait, src, list) {
 		if (ftrace_mod_wait_add(waits, wait->func, wait->module)) {
 			ftrace_mod_wait_free(waits);
@@ -97,23 +100,23 @@ int ftrace_mod_wait_copy(struct list_head *waits, const struct list_head *src)
 }
 
 /**
- * ftrace_mod_wait_free - free filters that wait for modules
- * @waits: list of them, nobody else sees it
+ * ftrace_mod_wait_free - free waiting filters
+ * @waits: list of waiting filters that only the caller uses
  */
 void ftrace_mod_wait_free(struct list_head *waits)
 {
 	struct ftrace_mod_load *wait, *tmp;
 
 	list_for_each_entry_safe(wait, tmp, waits, list)
-		wait_free(wait);
+		mod_wait_free_one(wait);
 }
 
 #ifdef CONFIG_MODULES
 /**
- * ftrace_mod_is_there - is there anything for a filter to wait for?
- * @module: as in `:mod:module'
+ * ftrace_mod_is_there - is a module loaded, so that a filter need not wait?
+ * @module: the name of the module, as in `:mod:module'
  *
- * Return: true if not.
+ * Return: true if the module is loaded.
  */
 bool ftrace_mod_is_there(const char *module)
 {
@@ -122,11 +125,12 @@ bool ftrace_mod_is_there(const char *module)
 }
 
 /*
- * Take the first filter of @tr that waits for @module, or without @module for
- * one that is there, out of its list.
+ * Remove the first matching waiting filter from the list of @tr and return it: with
+ * @module the first that waits for this module, without @module the first whose
+ * module is loaded.
  */
-static struct ftrace_mod_load *wait_take(struct trace_array *tr, const char *module,
-					 bool enable)
+static struct ftrace_mod_load *mod_wait_take(struct trace_array *tr, const char *module,
+					     bool enable)
 {
 	struct ftrace_mod_load *wait;
 
@@ -141,7 +145,7 @@ static struct ftrace_mod_load *wait_take(struct trace_array *tr, const char *mod
 	return NULL;
 }
 
-static int apply(struct trace_array *tr, struct ftrace_mod_load *wait, bool enable)
+static int mod_wait_apply_one(struct trace_array *tr, struct ftrace_mod_load *wait, bool enable)
 {
 	struct ftrace_ops_hash *filter = tr->ops->func_hash;
 	struct ftrace_hash __rcu **orig;
@@ -163,39 +167,40 @@ static int apply(struct trace_array *tr, struct ftrace_mod_load *wait, bool enab
 	return ret;
 }
 
-static void apply_all(struct trace_array *tr, const char *module, bool enable)
+static void mod_wait_apply_all(struct trace_array *tr, const char *module, bool enable)
 {
 	struct ftrace_mod_load *wait;
 
-	/* Whoever copies the filter sees it as one that waits, or as functions. */
+	/* A copy of the filter must have either the waiting filter or its functions. */
 	guard(mutex)(&tr->ops->func_hash->regex_lock);
-	while ((wait = wait_take(tr, module, enable))) {
-		int ret = apply(tr, wait, enable);
+	while ((wait = mod_wait_take(tr, module, enable))) {
+		int ret = mod_wait_apply_one(tr, wait, enable);
 
 		if (ret < 0)
 			pr_warn("%s: a filter that waited for it is lost, error %d\n",
 				wait->module, ret);
-		wait_free(wait);
+		mod_wait_free_one(wait);
 	}
 }
 
 /**
- * ftrace_mod_wait_over - apply filters whose modules came while they were written
+ * ftrace_mod_wait_over - apply waiting filters whose modules were loaded while the
+ *	filters were written
  * @tr: the trace array
- * @enable: those of which file
+ * @enable: true: set_ftrace_filter; false: set_ftrace_notrace
  *
- * Context: may sleep; takes ftrace_lock.
+ * Context: Process context, may sleep. Takes ftrace_lock.
  */
 void ftrace_mod_wait_over(struct trace_array *tr, bool enable)
 {
-	apply_all(tr, NULL, enable);
+	mod_wait_apply_all(tr, NULL, enable);
 }
 
 /**
- * ftrace_mod_wait_apply - a module has come that filters may wait for
- * @mod: the module
+ * ftrace_mod_wait_apply - apply the filters that wait for a module
+ * @mod: the module, just loaded
  *
- * Context: may sleep; takes trace_types_lock and ftrace_lock.
+ * Context: Process context, may sleep. Takes trace_types_lock and ftrace_lock.
  */
 void ftrace_mod_wait_apply(struct module *mod)
 {
@@ -205,8 +210,8 @@ void ftrace_mod_wait_apply(struct module *mod)
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		if (!tr->ops)
 			continue;
-		apply_all(tr, mod->name, true);
-		apply_all(tr, mod->name, false);
+		mod_wait_apply_all(tr, mod->name, true);
+		mod_wait_apply_all(tr, mod->name, false);
 	}
 }
 #else
@@ -220,8 +225,8 @@ void ftrace_mod_wait_over(struct trace_array *tr, bool enable)
 }
 #endif
 
-/* Take what lies in a range out of a filter. */
-static void forget_in(struct ftrace_hash *hash, unsigned long start, unsigned long end)
+/* Remove the addresses of a range from a filter. */
+static void mod_wait_forget_range(struct ftrace_hash *hash, unsigned long start, unsigned long end)
 {
 	struct ftrace_func_entry *entry;
 	struct hlist_node *tmp;
@@ -231,13 +236,14 @@ static void forget_in(struct ftrace_hash *hash, unsigned long start, unsigned lo
 	if (!hash || !hash->count)
 		return;
 	/*
-	 * If it was for these functions alone, it must not be for all then, nor
-	 * for a moment: fgraph.c looks into it without a lock.
+	 * If all functions of the filter are removed, the filter must not mean all
+	 * functions, not even for a moment: fgraph.c reads the filter without a
+	 * lock.
 	 */
 	flags = hash->flags;
 	hash->flags |= FTRACE_HASH_FL_MOD;
 	/*
-	 * The flag before the count. ftrace_hash_empty() of trace.h has no
+	 * Write the flag before the count. ftrace_hash_empty() of trace.h has no
 	 * barrier to pair with, and reads the count first.
 	 */
 	smp_wmb();
@@ -253,11 +259,12 @@ static void forget_in(struct ftrace_hash *hash, unsigned long start, unsigned lo
 }
 
 /**
- * ftrace_forget_sites - take sites that go out of the filters of trace arrays
- * @start: first address of the text that goes
- * @end: first address after it
+ * ftrace_forget_sites - remove sites that are about to be freed from the filters of
+ *	trace arrays
+ * @start: first address of the text
+ * @end: first address after the text
  *
- * Context: may sleep; takes trace_types_lock and ftrace_lock.
+ * Context: Process context, may sleep. Takes trace_types_lock and ftrace_lock.
  */
 void ftrace_forget_sites(unsigned long start, unsigned long end)
 {
@@ -272,9 +279,9 @@ void ftrace_forget_sites(unsigned long start, unsigned long end)
 		filter = tr->ops->func_hash;
 		guard(mutex)(&filter->regex_lock);
 		guard(mutex)(&ftrace_lock);
-		forget_in(rcu_dereference_protected(filter->filter_hash, true),
-			  start, end);
-		forget_in(rcu_dereference_protected(filter->notrace_hash, true),
-			  start, end);
+		mod_wait_forget_range(rcu_dereference_protected(filter->filter_hash, true),
+				      start, end);
+		mod_wait_forget_range(rcu_dereference_protected(filter->notrace_hash, true),
+				      start, end);
 	}
 }

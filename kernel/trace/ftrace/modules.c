@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sites come and go: at boot, when init memory is freed, with modules.
+ * Tables of sites are added and removed: at boot, when init memory is freed, with
+ * modules.
  *
- * The calls that the compiler made become nops before their text runs, which
- * needs no memory and cannot fail. The table that makes them traceable comes
- * after; without memory for it the functions run, but are not traced.
+ * The calls that the compiler made become nops before their text runs. This needs no
+ * memory and cannot fail. The table that makes the sites traceable is made after
+ * that. If there is no memory for the table, the functions run, but are not traced.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -23,12 +24,12 @@
 #include "plan.h"
 #include "table.h"
 
-/* What dyn_ftrace_total_info shows: sites, pages of tables, tables. */
+/* dyn_ftrace_total_info shows these: sites, pages of tables, tables. */
 unsigned long ftrace_update_tot_cnt;
 unsigned long ftrace_number_of_pages;
 unsigned long ftrace_number_of_groups;
 
-static void account(const struct ftrace_table *t, int sign)
+static void mod_account(const struct ftrace_table *t, int sign)
 {
 	ftrace_update_tot_cnt += sign * (long)t->nr;
 	ftrace_number_of_pages += sign * (long)DIV_ROUND_UP(t->nr * sizeof(*t->sites),
@@ -36,19 +37,19 @@ static void account(const struct ftrace_table *t, int sign)
 	ftrace_number_of_groups += sign;
 }
 
-static int cmp_ips(const void *a, const void *b)
+static int mod_cmp_ips(const void *a, const void *b)
 {
 	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-/* The linker leaves them sorted, unless it was told to shuffle sections. */
-static void sort_ips(unsigned long *ips, unsigned int nr)
+/* The linker leaves the addresses sorted, unless it was told to shuffle sections. */
+static void mod_sort_ips(unsigned long *ips, unsigned int nr)
 {
 	for (unsigned int i = 1; i < nr; i++) {
 		if (ips[i - 1] > ips[i]) {
-			sort(ips, nr, sizeof(*ips), cmp_ips, NULL);
+			sort(ips, nr, sizeof(*ips), mod_cmp_ips, NULL);
 			return;
 		}
 	}
@@ -57,12 +58,12 @@ static void sort_ips(unsigned long *ips, unsigned int nr)
 /**
  * ftrace_mod_convert - turn calls into nops in text that does not run yet
  * @ips: addresses of sites
- * @nr: how many
+ * @nr: number of addresses
  * @start: first address of the text
- * @end: first address after it
+ * @end: first address after the text
  *
- * Return: how many became nops; the others are reported.
- * Context: boot, or the loading of a module.
+ * Context: Boot, or the loading of a module.
+ * Return: number of sites that became nops; the other sites are reported.
  */
 unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
 				unsigned long start, unsigned long end)
@@ -82,8 +83,8 @@ unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
 	return done;
 }
 
-/* A site that was not a call of the compiler's must not become one of ours. */
-static void check_sites(struct ftrace_table *t)
+/* If the compiler made no call here, the site must not become a call of ours. */
+static void mod_check_sites(struct ftrace_table *t)
 {
 	for (unsigned int i = 0; i < t->nr; i++) {
 		if (!arch_ftrace_site_calls(site_ip(t, &t->sites[i]), 0))
@@ -92,8 +93,8 @@ static void check_sites(struct ftrace_table *t)
 	}
 }
 
-static int add_table(struct module *mod, unsigned long start, unsigned long end,
-		     const unsigned long *ips, unsigned int nr, bool live)
+static int mod_add_table(struct module *mod, unsigned long start, unsigned long end,
+			 const unsigned long *ips, unsigned int nr, bool live)
 {
 	struct ftrace_table *t;
 	int ret;
@@ -101,18 +102,18 @@ static int add_table(struct module *mod, unsigned long start, unsigned long end,
 	t = ftrace_table_build(mod, start, end, ips, nr);
 	if (IS_ERR_OR_NULL(t))
 		return PTR_ERR_OR_ZERO(t);
-	check_sites(t);
+	mod_check_sites(t);
 	t->live = live;
 	ret = ftrace_tables_add(t);
 	if (ret)
 		ftrace_table_free(t);
 	else
-		account(t, 1);
+		mod_account(t, 1);
 	return ret;
 }
 
-/* The text of a table is about to go: nobody has its sites any more. */
-static void drop_table(struct ftrace_table *t)
+/* Remove a table whose text is about to be freed, and take its sites out of their classes. */
+static void mod_drop_table(struct ftrace_table *t)
 {
 	for (unsigned int i = 0; i < t->nr; i++) {
 		struct ftrace_class *c = ftrace_class_nth(site_class(&t->sites[i]));
@@ -122,13 +123,13 @@ static void drop_table(struct ftrace_table *t)
 			ftrace_class_put(c);
 		ftrace_yield(i);
 	}
-	account(t, -1);
+	mod_account(t, -1);
 	ftrace_tables_drop(t);
 }
 
-/* A table whose text lies in a range; with @mod, of that module, wherever. */
-static struct ftrace_table *find_table(struct module *mod, unsigned long start,
-				       unsigned long end)
+/* Find a table of @mod, or of the kernel if @mod is NULL, whose text lies in a range. */
+static struct ftrace_table *mod_find_table(struct module *mod, unsigned long start,
+					   unsigned long end)
 {
 	struct ftrace_table *t;
 	unsigned int i;
@@ -139,18 +140,18 @@ static struct ftrace_table *find_table(struct module *mod, unsigned long start,
 	return NULL;
 }
 
-/* Both, for the clock may not run yet, and a counter of cycles may not be there. */
+/* Both, because the clock may not run yet, and the CPU may have no cycle counter. */
 struct moment {
 	u64		ns;
 	cycles_t	cycles;
 };
 
-static struct moment __init now(void)
+static struct moment __init mod_boot_now(void)
 {
 	return (struct moment){ sched_clock(), get_cycles() };
 }
 
-static const char *__init took(char *buf, size_t size, struct moment from, struct moment to)
+static const char *__init mod_boot_took(char *buf, size_t size, struct moment from, struct moment to)
 {
 	if (to.ns != from.ns)
 		snprintf(buf, size, "%llu us", div_u64(to.ns - from.ns, NSEC_PER_USEC));
@@ -160,30 +161,30 @@ static const char *__init took(char *buf, size_t size, struct moment from, struc
 }
 
 /**
- * ftrace_init - find the kernel's sites and make nops of them
+ * ftrace_init - find the sites of the kernel and turn them into nops
  *
- * Context: boot, one CPU, interrupts off.
+ * Context: Boot, one CPU, interrupts off.
  */
 void __init ftrace_init(void)
 {
 	unsigned int nr = __stop_mcount_loc - __start_mcount_loc, nops;
 	unsigned long *ips = __start_mcount_loc;
-	struct moment start = now(), converted;
+	struct moment start = mod_boot_now(), converted;
 	char for_nops[32], for_tables[32];
 
 	arch_ftrace_init();
 	ftrace_names_init();
 
-	sort_ips(ips, nr);
+	mod_sort_ips(ips, nr);
 	nops = ftrace_mod_convert(ips, nr, (unsigned long)_stext, (unsigned long)_etext);
 	nops += ftrace_mod_convert(ips, nr, (unsigned long)__init_begin,
 				   (unsigned long)__init_end);
-	converted = now();
+	converted = mod_boot_now();
 
-	if (!nops || add_table(NULL, (unsigned long)_stext, (unsigned long)_etext,
-			       ips, nr, true) ||
-	    add_table(NULL, (unsigned long)__init_begin, (unsigned long)__init_end,
-		      ips, nr, true)) {
+	if (!nops || mod_add_table(NULL, (unsigned long)_stext, (unsigned long)_etext,
+				   ips, nr, true) ||
+	    mod_add_table(NULL, (unsigned long)__init_begin, (unsigned long)__init_end,
+			  ips, nr, true)) {
 		pr_err("%s, no function can be traced\n",
 		       nops ? "no memory for the call sites" : "no call sites");
 		ftrace_kill();
@@ -192,16 +193,16 @@ void __init ftrace_init(void)
 
 	pr_info("%lu call sites in %lu bytes; %u nops in %s, tables in %s\n",
 		ftrace_update_tot_cnt, ftrace_update_tot_cnt * sizeof(struct ftrace_site), nops,
-		took(for_nops, sizeof(for_nops), start, converted),
-		took(for_tables, sizeof(for_tables), converted, now()));
+		mod_boot_took(for_nops, sizeof(for_nops), start, converted),
+		mod_boot_took(for_tables, sizeof(for_tables), converted, mod_boot_now()));
 
 	ftrace_early_filters();
 }
 
 /**
- * ftrace_free_init_mem - the kernel's init text is about to be freed
+ * ftrace_free_init_mem - remove the sites of the kernel's init text before it is freed
  *
- * Context: boot, after which init text no longer runs.
+ * Context: Boot, after which init text no longer runs.
  */
 void __init ftrace_free_init_mem(void)
 {
@@ -209,47 +210,50 @@ void __init ftrace_free_init_mem(void)
 	ftrace_free_mem(NULL, __init_begin, __init_end);
 }
 
-/* Text is about to be freed; with @names, those of its traced functions are kept. */
-static void free_text(struct module *mod, void *start, void *end, bool names)
+/*
+ * Remove the table of text that is about to be freed. With @names, keep the names of
+ * the functions that were traced.
+ */
+static void mod_free_text(struct module *mod, void *start, void *end, bool names)
 {
 	struct ftrace_table *t;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		t = find_table(mod, (unsigned long)start, (unsigned long)end);
+		t = mod_find_table(mod, (unsigned long)start, (unsigned long)end);
 		if (!t)
 			return;
 		if (names)
 			ftrace_save_init_names(t);
-		drop_table(t);
+		mod_drop_table(t);
 	}
-	/* Last: a filter must name the sites that its ops is on. */
+	/* This comes last: a filter must have all sites that its ops is on. */
 	ftrace_forget_sites((unsigned long)start, (unsigned long)end);
 }
 
 /**
- * ftrace_free_mem - text is about to be freed, by itself and not with its module
+ * ftrace_free_mem - remove the sites of text that is freed before its module
  * @mod: the module, NULL for the kernel
- * @start: first address
- * @end: first address after it
+ * @start: first address of the text
+ * @end: first address after the text
  *
- * Names of functions that were traced are kept for as long as the module is
- * there: the trace has their addresses.
+ * Names of functions that were traced are kept until the module is unloaded, because
+ * the trace has the addresses of these functions.
  *
- * Context: may sleep; takes ftrace_lock.
+ * Context: Process context, may sleep. Takes ftrace_lock.
  */
 void ftrace_free_mem(struct module *mod, void *start, void *end)
 {
-	free_text(mod, start, end, mod);
+	mod_free_text(mod, start, end, mod);
 }
 
 #ifdef CONFIG_MODULES
 static const enum mod_mem_type module_text[] = { MOD_TEXT, MOD_INIT_TEXT };
 
 /**
- * ftrace_module_init - the text of a module is in place, but not yet run
- * @mod: the module, not visible to anyone
+ * ftrace_module_init - make the tables of a module whose text does not run yet
+ * @mod: the module, not visible to others
  *
- * Context: may sleep; takes ftrace_lock.
+ * Context: Process context, may sleep. Takes ftrace_lock.
  */
 void ftrace_module_init(struct module *mod)
 {
@@ -259,7 +263,7 @@ void ftrace_module_init(struct module *mod)
 
 	if (!nr)
 		return;
-	sort_ips(ips, nr);
+	mod_sort_ips(ips, nr);
 
 	guard(mutex)(&ftrace_lock);
 	for (unsigned int i = 0; i < ARRAY_SIZE(module_text) && !ret; i++) {
@@ -268,14 +272,17 @@ void ftrace_module_init(struct module *mod)
 
 		ftrace_mod_convert(ips, nr, start, end);
 		if (!ftrace_disabled)
-			ret = add_table(mod, start, end, ips, nr, false);
+			ret = mod_add_table(mod, start, end, ips, nr, false);
 	}
 	if (ret)
 		pr_warn("%s: no memory for its call sites, not traced\n", mod->name);
 }
 
-/* Look up a short filter in a long table, or else all sites of it in the filter. */
-static struct ftrace_scope table_scope(struct ftrace_table *t, struct ftrace_ops *ops)
+/*
+ * If the filter has fewer functions than the table has sites, look at the filter;
+ * otherwise look at all sites of the table.
+ */
+static struct ftrace_scope mod_table_scope(struct ftrace_table *t, struct ftrace_ops *ops)
 {
 	struct ftrace_hash *filter;
 
@@ -290,13 +297,13 @@ static struct ftrace_scope table_scope(struct ftrace_table *t, struct ftrace_ops
  * Ops that trace get the functions of a new module as well. Each ops has a plan
  * of its own, so that the failure of one does not affect the others.
  */
-static void trace_new_table(struct ftrace_table *t)
+static void mod_trace_new_table(struct ftrace_table *t)
 {
 	struct ftrace_ops *ops;
 
 	for_each_ftrace_ops(ops) {
 		struct ftrace_change change = { ops, true };
-		struct ftrace_scope scope = table_scope(t, ops);
+		struct ftrace_scope scope = mod_table_scope(t, ops);
 		int ret;
 
 		cond_resched();
@@ -310,17 +317,17 @@ static void trace_new_table(struct ftrace_table *t)
 }
 
 /**
- * ftrace_module_enable - the text of a module is read-only now and may be patched
- * @mod: the module, in state MODULE_STATE_COMING
+ * ftrace_module_enable - make the sites of a module traceable
+ * @mod: the module, in state MODULE_STATE_COMING, whose text is read-only now
  *
- * Context: may sleep; takes ftrace_lock.
+ * Context: Process context, may sleep. Takes ftrace_lock.
  */
 void ftrace_module_enable(struct module *mod)
 {
 	struct ftrace_table *t;
 	unsigned int i;
 
-	/* Filters first, that waited for this module by name. */
+	/* First the filters that waited for this module. */
 	ftrace_mod_wait_apply(mod);
 
 	guard(mutex)(&ftrace_lock);
@@ -330,15 +337,15 @@ void ftrace_module_enable(struct module *mod)
 		if (t->mod != mod)
 			continue;
 		t->live = true;
-		trace_new_table(t);
+		mod_trace_new_table(t);
 	}
 }
 
 /**
- * ftrace_release_mod - a module is about to go, or its loading has failed
- * @mod: the module, of which nothing runs any more
+ * ftrace_release_mod - remove the sites of a module that is unloaded or failed to load
+ * @mod: the module, of which no code runs any more
  *
- * Context: may sleep; takes ftrace_lock. May be called twice.
+ * Context: Process context, may sleep. Takes ftrace_lock. May be called twice.
  */
 void ftrace_release_mod(struct module *mod)
 {
@@ -346,7 +353,7 @@ void ftrace_release_mod(struct module *mod)
 		const struct module_memory *mem = &mod->mem[module_text[i]];
 
 		if (mem->size)
-			free_text(mod, mem->base, mem->base + mem->size, false);
+			mod_free_text(mod, mem->base, mem->base + mem->size, false);
 	}
 	ftrace_drop_init_names(mod);
 }

@@ -2,12 +2,12 @@
 /*
  * Names of many call sites at once.
  *
- * kallsyms_lookup() searches for one address. Sites and symbols are both sorted
- * by address, so the names of all sites cost one walk along both: a step a
- * symbol, without expanding its name, and one expansion for each name that
- * somebody wants. Of symbols that share an address the first counts, as in
- * kallsyms_lookup(). The kernel's symbols are sorted as they are, a module's
- * are sorted once for each walk.
+ * kallsyms_lookup() searches for one address. Sites and symbols are both sorted by
+ * address, so the names of all sites cost one walk along both: one step for each
+ * symbol, which does not expand its name, and one expansion for each name that the
+ * caller wants. If symbols share an address, the first symbol is used, as in
+ * kallsyms_lookup(). The symbols of the kernel are already sorted. The symbols of a
+ * module are sorted once for each walk.
  */
 #include <linux/module.h>
 #include <linux/module_symbol.h>
@@ -24,15 +24,15 @@
 
 /* What a byte of a compressed name stands for. */
 static struct token {
-	u32	chars;	/* the characters in it, as ftrace_name_char() has them */
-	u16	at;	/* where its text starts */
+	u32	chars;	/* the characters of the token, by ftrace_name_char() */
+	u16	at;	/* where the text of the token starts */
 	u8	len;
 } tokens[256] __ro_after_init;
 
 /**
- * ftrace_names_init - look at the tokens of compressed names
+ * ftrace_names_init - prepare the table of tokens of compressed names
  *
- * Context: boot, before all else here.
+ * Context: Boot, before all other functions of this file.
  */
 void __init ftrace_names_init(void)
 {
@@ -46,8 +46,8 @@ void __init ftrace_names_init(void)
 	}
 }
 
-/* A compressed name is a length of one or two bytes, then as many tokens. */
-static const u8 *name_tokens(unsigned int stream, unsigned int *nr)
+/* A compressed name is a length of one or two bytes, then that number of tokens. */
+static const u8 *names_tokens(unsigned int stream, unsigned int *nr)
 {
 	const u8 *data = &kallsyms_names[stream];
 	unsigned int len = *data++;
@@ -58,43 +58,43 @@ static const u8 *name_tokens(unsigned int stream, unsigned int *nr)
 	return data;
 }
 
-static unsigned int skip_name(unsigned int stream)
+static unsigned int names_skip(unsigned int stream)
 {
 	unsigned int nr;
-	const u8 *data = name_tokens(stream, &nr);
+	const u8 *data = names_tokens(stream, &nr);
 
 	return data + nr - kallsyms_names;
 }
 
 #ifdef CONFIG_MODULES
-static bool modsym_before(const struct ftrace_modsym *x, const struct ftrace_modsym *y)
+static bool names_modsym_before(const struct ftrace_modsym *x, const struct ftrace_modsym *y)
 {
 	return x->addr != y->addr ? x->addr < y->addr : x->index < y->index;
 }
 
-/* How many symbols from the first on are in order. */
-static unsigned int run_length(const struct ftrace_modsym *syms, unsigned int nr)
+/* Returns how many symbols, from the first symbol on, are in order. */
+static unsigned int names_run_length(const struct ftrace_modsym *syms, unsigned int nr)
 {
 	unsigned int i = min(nr, 1U);
 
-	while (i < nr && modsym_before(&syms[i - 1], &syms[i]))
+	while (i < nr && names_modsym_before(&syms[i - 1], &syms[i]))
 		i++;
 	return i;
 }
 
-/* Of each two neighbouring runs make one; returns how many there are then. */
-static unsigned int merge_runs(const struct ftrace_modsym *syms, unsigned int nr,
-			       struct ftrace_modsym *to)
+/* Merge each pair of neighbouring runs into one. Returns the new number of runs. */
+static unsigned int names_merge_runs(const struct ftrace_modsym *syms, unsigned int nr,
+				     struct ftrace_modsym *to)
 {
 	const struct ftrace_modsym *a = syms, *end = syms + nr;
 	unsigned int runs = 0;
 
 	for (; a < end; runs++) {
-		const struct ftrace_modsym *b = a + run_length(a, end - a);
-		const struct ftrace_modsym *a_end = b, *b_end = b + run_length(b, end - b);
+		const struct ftrace_modsym *b = a + names_run_length(a, end - a);
+		const struct ftrace_modsym *a_end = b, *b_end = b + names_run_length(b, end - b);
 
 		while (a < a_end && b < b_end)
-			*to++ = modsym_before(b, a) ? *b++ : *a++;
+			*to++ = names_modsym_before(b, a) ? *b++ : *a++;
 		while (a < a_end)
 			*to++ = *a++;
 		while (b < b_end)
@@ -105,10 +105,10 @@ static unsigned int merge_runs(const struct ftrace_modsym *syms, unsigned int nr
 }
 
 /*
- * An assembler writes symbols as it comes upon them, so that most of a module's
- * are in a few long runs, which sort() would take apart.
+ * An assembler writes symbols in the order of its input. So most symbols of a module
+ * are in a few long runs, which sort() would break up.
  */
-static int sort_modsyms(struct ftrace_names *n)
+static int names_sort_modsyms(struct ftrace_names *n)
 {
 	struct ftrace_modsym *other = kvmalloc_array(max(n->nr, 1U), sizeof(*other),
 						     GFP_KERNEL);
@@ -117,22 +117,22 @@ static int sort_modsyms(struct ftrace_names *n)
 	if (!other)
 		return -ENOMEM;
 	do {
-		runs = merge_runs(n->syms, n->nr, other);
+		runs = names_merge_runs(n->syms, n->nr, other);
 		swap(n->syms, other);
 	} while (runs > 1);
 	kvfree(other);
 	return 0;
 }
 
-/* module_mutex held, so that the symbols of init code stay while we look. */
-static struct mod_kallsyms *modsyms(struct module *mod)
+/* module_mutex is held, so that the symbols of init code stay during the walk. */
+static struct mod_kallsyms *names_modsyms(struct module *mod)
 {
 	return rcu_dereference_protected(mod->kallsyms, lockdep_is_held(&module_mutex));
 }
 
-static int modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
+static int names_modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
 {
-	struct mod_kallsyms *k = modsyms(t->mod);
+	struct mod_kallsyms *k = names_modsyms(t->mod);
 
 	n->syms = kvmalloc_array(max(k->num_symtab, 1U), sizeof(*n->syms), GFP_KERNEL);
 	if (!n->syms)
@@ -152,56 +152,56 @@ static int modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
 			continue;
 		n->syms[n->nr++] = (struct ftrace_modsym){ sym->st_value, i };
 	}
-	if (!sort_modsyms(n))
+	if (!names_sort_modsyms(n))
 		return 0;
 	kvfree(n->syms);
 	return -ENOMEM;
 }
 
-static const char *modsym_name(const struct ftrace_names *n)
+static const char *names_modsym_name(const struct ftrace_names *n)
 {
-	struct mod_kallsyms *k = modsyms(n->mod);
+	struct mod_kallsyms *k = names_modsyms(n->mod);
 
 	return k->strtab + k->symtab[n->syms[n->idx].index].st_name;
 }
 
-static void modsyms_lock(void)
+static void names_modsyms_lock(void)
 {
 	mutex_lock(&module_mutex);
 }
 
-static void modsyms_unlock(void)
+static void names_modsyms_unlock(void)
 {
 	mutex_unlock(&module_mutex);
 }
 #else
-static const void *modsyms(struct module *mod)
+static const void *names_modsyms(struct module *mod)
 {
 	return NULL;
 }
 
-static int modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
+static int names_modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
 {
 	return -EINVAL;
 }
 
-static const char *modsym_name(const struct ftrace_names *n)
+static const char *names_modsym_name(const struct ftrace_names *n)
 {
 	return "";
 }
 
-static void modsyms_lock(void) { }
-static void modsyms_unlock(void) { }
+static void names_modsyms_lock(void) { }
+static void names_modsyms_unlock(void) { }
 #endif
 
-static __always_inline unsigned long sym_addr(const struct ftrace_names *n,
-					      unsigned int idx)
+static __always_inline unsigned long names_sym_addr(const struct ftrace_names *n,
+						    unsigned int idx)
 {
 	return n->mod ? n->syms[idx].addr : kallsyms_sym_address(idx);
 }
 
-/* The last symbol of the kernel at or before @ip, and where its name starts. */
-static void seek(struct ftrace_names *n, unsigned long ip)
+/* Find the last symbol of the kernel at or before @ip, and where its name starts. */
+static void names_seek(struct ftrace_names *n, unsigned long ip)
 {
 	unsigned int lo = 0, hi = n->nr;
 
@@ -215,8 +215,8 @@ static void seek(struct ftrace_names *n, unsigned long ip)
 	}
 
 	/*
-	 * There is a marker every 256 names. The one before, so that of symbols
-	 * with the same address the first is passed.
+	 * There is a marker every 256 names. Start at the marker before: of symbols
+	 * with the same address, the walk must pass the first.
 	 */
 	lo = max(lo >> 8, 1U) - 1;
 	n->next = lo << 8;
@@ -224,13 +224,14 @@ static void seek(struct ftrace_names *n, unsigned long ip)
 }
 
 /**
- * ftrace_names_start - get ready to walk along the symbols beside a table
+ * ftrace_names_start - begin a walk along the symbols beside a table
  * @n: the walk
- * @t: the table; it may be one that has no sites yet
+ * @t: the table; may still have no sites
  *
- * Return: 0, or -ENOMEM. After 0, ftrace_names_end() is due.
- * Context: may sleep, ftrace_lock held. Until the end, module_mutex is held if
- * it is a module's table.
+ * Until ftrace_names_end(), module_mutex is held if @t is the table of a module.
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0, and the caller must call ftrace_names_end(); or -ENOMEM.
  */
 int ftrace_names_start(struct ftrace_names *n, const struct ftrace_table *t)
 {
@@ -238,48 +239,47 @@ int ftrace_names_start(struct ftrace_names *n, const struct ftrace_table *t)
 
 	if (!n->mod) {
 		n->nr = kallsyms_num_syms;
-		seek(n, t->start);
+		names_seek(n, t->start);
 		return 0;
 	}
 
-	modsyms_lock();
-	if (!modsyms_start(n, t))
+	names_modsyms_lock();
+	if (!names_modsyms_start(n, t))
 		return 0;
-	modsyms_unlock();
+	names_modsyms_unlock();
 	return -ENOMEM;
 }
 
 /**
- * ftrace_names_pause - let others at the symbols until ftrace_names_resume()
+ * ftrace_names_pause - let others change the symbols until ftrace_names_resume()
  * @n: the walk
  */
 void ftrace_names_pause(struct ftrace_names *n)
 {
 	if (n->mod)
-		modsyms_unlock();
+		names_modsyms_unlock();
 }
 
 /**
- * ftrace_names_resume - go on with a walk
- * @n: the walk, whose module, if any, is still there
+ * ftrace_names_resume - continue a paused walk
+ * @n: the walk; its module, if any, still exists
  *
- * Return: true; false if the symbols are not the same any more, and the walk
- * has been dropped.
- * Context: as for ftrace_names_start().
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: true; false if the symbols have changed, and the walk has been ended.
  */
 bool ftrace_names_resume(struct ftrace_names *n)
 {
 	if (!n->mod)
 		return true;
-	modsyms_lock();
-	if (n->kallsyms == modsyms(n->mod))
+	names_modsyms_lock();
+	if (n->kallsyms == names_modsyms(n->mod))
 		return true;
 	ftrace_names_end(n);
 	return false;
 }
 
 /**
- * ftrace_names_drop - the walk is over that has been paused
+ * ftrace_names_drop - end a walk that is paused
  * @n: the walk
  */
 void ftrace_names_drop(struct ftrace_names *n)
@@ -288,7 +288,7 @@ void ftrace_names_drop(struct ftrace_names *n)
 }
 
 /**
- * ftrace_names_end - the walk is over
+ * ftrace_names_end - end a walk
  * @n: the walk
  */
 void ftrace_names_end(struct ftrace_names *n)
@@ -300,15 +300,15 @@ void ftrace_names_end(struct ftrace_names *n)
 /**
  * ftrace_names_find - walk on to the symbol that an address belongs to
  * @n: the walk
- * @ip: the address, not less than at the call before
+ * @ip: the address, not less than in the call before
  *
- * Return: true if there is one; @n->addr is its address.
- * Context: between ftrace_names_start() and ftrace_names_end().
+ * Context: Between ftrace_names_start() and ftrace_names_end().
+ * Return: true if there is a symbol; @n->addr is its address.
  */
 bool ftrace_names_find(struct ftrace_names *n, unsigned long ip)
 {
-	while (n->next < n->nr && sym_addr(n, n->next) <= ip) {
-		unsigned long addr = sym_addr(n, n->next);
+	while (n->next < n->nr && names_sym_addr(n, n->next) <= ip) {
+		unsigned long addr = names_sym_addr(n, n->next);
 
 		if (!n->found || addr != n->addr) {
 			n->found = true;
@@ -318,18 +318,19 @@ bool ftrace_names_find(struct ftrace_names *n, unsigned long ip)
 		}
 		n->next++;
 		if (!n->mod)
-			n->next_stream = skip_name(n->next_stream);
+			n->next_stream = names_skip(n->next_stream);
 	}
 	return n->found;
 }
 
 /*
- * The text of a token but for so many characters. Most tokens have two or three:
- * a word is written, of which the next token overwrites what is too much. Behind
- * the last token's text are the places of all, which can be read.
+ * Write the text of a token without its first @skip characters. Most tokens have two
+ * or three characters: a whole word is written, and the next token overwrites the
+ * excess. Behind the text of the last token lies the index of the tokens, so reading
+ * a whole word there is safe.
  */
-static __always_inline char *token_put(const struct token *token, unsigned int skip,
-				       char *to)
+static __always_inline char *names_token_put(const struct token *token, unsigned int skip,
+					     char *to)
 {
 	const char *from = &kallsyms_token_table[token->at + skip];
 	unsigned int len = token->len - skip;
@@ -341,12 +342,12 @@ static __always_inline char *token_put(const struct token *token, unsigned int s
 }
 
 /**
- * ftrace_names_get - the name of the symbol found
+ * ftrace_names_get - expand the name of the symbol found
  * @n: the walk
  * @buf: where the name goes, FTRACE_NAME_ROOM bytes
  *
+ * Context: As for ftrace_names_find().
  * Return: length of the name.
- * Context: as for ftrace_names_find().
  */
 unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf)
 {
@@ -355,13 +356,13 @@ unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf)
 	const u8 *data;
 
 	if (n->mod)
-		return max(strscpy(buf, modsym_name(n), KSYM_NAME_LEN), 0);
+		return max(strscpy(buf, names_modsym_name(n), KSYM_NAME_LEN), 0);
 
 	/* The first character is the type of the symbol. */
-	data = name_tokens(n->stream, &nr);
-	to = token_put(&tokens[data[0]], 1, to);
+	data = names_tokens(n->stream, &nr);
+	to = names_token_put(&tokens[data[0]], 1, to);
 	for (unsigned int i = 1; i < nr; i++)
-		to = token_put(&tokens[data[i]], 0, to);
+		to = names_token_put(&tokens[data[i]], 0, to);
 	*to = '\0';
 	return to - buf;
 }
@@ -370,12 +371,13 @@ unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf)
  * ftrace_names_prefix - does the name of the symbol found start with @prefix?
  * @n: the walk
  * @prefix: the prefix
- * @len: its length
+ * @len: length of @prefix
  *
- * Most names differ in their first token, so most are never expanded.
+ * Most names differ from @prefix in their first token, so most names are never
+ * expanded.
  *
- * Return: true if so.
- * Context: as for ftrace_names_find().
+ * Context: As for ftrace_names_find().
+ * Return: true if the name starts with @prefix.
  */
 bool ftrace_names_prefix(const struct ftrace_names *n, const char *prefix,
 			 unsigned int len)
@@ -384,9 +386,9 @@ bool ftrace_names_prefix(const struct ftrace_names *n, const char *prefix,
 	const u8 *data;
 
 	if (n->mod)
-		return !strncmp(modsym_name(n), prefix, len);
+		return !strncmp(names_modsym_name(n), prefix, len);
 
-	data = name_tokens(n->stream, &nr);
+	data = names_tokens(n->stream, &nr);
 	for (unsigned int i = 0; i < nr && len; i++) {
 		const char *c = &kallsyms_token_table[tokens[data[i]].at] + !i;
 
@@ -402,8 +404,9 @@ bool ftrace_names_prefix(const struct ftrace_names *n, const char *prefix,
  * @n: the walk
  * @chars: the characters, each by ftrace_name_char()
  *
- * Return: false if it lacks one; true if it may have all, in whatever order.
- * Context: as for ftrace_names_find().
+ * Context: As for ftrace_names_find().
+ * Return: false if the name lacks a character; true if the name may have all of
+ *	them, in any order.
  */
 bool ftrace_names_holds(const struct ftrace_names *n, u32 chars)
 {
@@ -413,7 +416,7 @@ bool ftrace_names_holds(const struct ftrace_names *n, u32 chars)
 	if (n->mod)
 		return true;
 
-	data = name_tokens(n->stream, &nr);
+	data = names_tokens(n->stream, &nr);
 	for (unsigned int i = 0; i < nr && chars; i++)
 		chars &= ~tokens[data[i]].chars;
 	return !chars;

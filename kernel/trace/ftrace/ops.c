@@ -2,8 +2,8 @@
 /*
  * Registering and unregistering ops.
  *
- * An ops that is registered is in a list and has FTRACE_OPS_FL_ENABLED. Which
- * sites it is on is not kept here: that is what the classes of the sites say.
+ * A registered ops is in a list and has FTRACE_OPS_FL_ENABLED. This file does not
+ * keep the sites of an ops: the classes of the sites have this information.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -21,7 +21,7 @@
 #include "plan.h"
 #include "table.h"
 
-/* All that core.h says it guards. */
+/* core.h says what this lock guards. */
 DEFINE_MUTEX(ftrace_lock);
 LIST_HEAD(ftrace_ops_registered);
 
@@ -31,7 +31,7 @@ static bool functions_off;	/* by kernel.ftrace_enabled */
 /* Set by ftrace_kill(), for good. */
 int ftrace_disabled __read_mostly;
 
-/* Of the top trace array; others share its filter, too. */
+/* The ops of the top trace array; other ops share its filter. */
 struct ftrace_ops global_ops = {
 	.func			= ftrace_stub,
 	.flags			= FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_PID,
@@ -43,10 +43,10 @@ struct ftrace_ops global_ops = {
 static u64 ops_seq;
 
 /**
- * ftrace_ops_init - set up an ops that is used for the first time
+ * ftrace_ops_init - set up an ops before its first use
  * @ops: the ops
  *
- * Context: any; the caller sees to it that two do not do it at once.
+ * Context: Any context. The caller prevents concurrent calls for one ops.
  */
 void ftrace_ops_init(struct ftrace_ops *ops)
 {
@@ -62,8 +62,8 @@ void ftrace_ops_init(struct ftrace_ops *ops)
  * ftrace_ops_active - may an ops be on sites?
  * @ops: the ops
  *
- * Return: true if it is registered and tracing is not switched off for it.
  * Context: ftrace_lock held.
+ * Return: true if @ops is registered and tracing is not switched off for it.
  */
 bool ftrace_ops_active(const struct ftrace_ops *ops)
 {
@@ -72,7 +72,7 @@ bool ftrace_ops_active(const struct ftrace_ops *ops)
 	return !functions_off || ops->flags & FTRACE_OPS_FL_PERMANENT;
 }
 
-/* The sites that an ops may have, or may get: those that its filter names. */
+/* The sites that an ops is on, or may get: those of its filter. */
 static struct ftrace_scope ops_scope(struct ftrace_ops *ops)
 {
 	struct ftrace_hash *filter;
@@ -85,7 +85,7 @@ static struct ftrace_scope ops_scope(struct ftrace_ops *ops)
 	return (struct ftrace_scope){ .hash = { filter } };
 }
 
-static int plan_ops(struct ftrace_ops *ops, unsigned int flags)
+static int ops_plan(struct ftrace_ops *ops, unsigned int flags)
 {
 	struct ftrace_change change = { ops, ftrace_ops_active(ops) };
 	struct ftrace_scope scope = ops_scope(ops);
@@ -98,8 +98,8 @@ static int plan_ops(struct ftrace_ops *ops, unsigned int flags)
  * @ops: the ops, registered or not
  * @func: the new callback
  *
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or an error with nothing changed.
- * Context: ftrace_lock held; may sleep.
  */
 int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 {
@@ -113,41 +113,43 @@ int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 		return 0;
 
 	ftrace_classes_stale(ops);
-	ret = plan_ops(ops, FTRACE_PLAN_AGREED);
+	ret = ops_plan(ops, FTRACE_PLAN_AGREED);
 	if (ret)
 		ops->func = old;
 	return ret;
 }
 
 /*
- * Trampolines that were built before the CPU was known lack what it wants of a
- * return or a call against speculation.
+ * Trampolines that were built before the CPU was identified lack the mitigations for
+ * returns and calls that the CPU needs.
  */
-static int __init rebuild_early_tramps(void)
+static int __init ops_rebuild_early_tramps(void)
 {
 	struct ftrace_ops *ops;
 
 	guard(mutex)(&ftrace_lock);
 	for_each_ftrace_ops(ops) {
 		ftrace_classes_stale(ops);
-		if (plan_ops(ops, FTRACE_PLAN_AGREED))
+		if (ops_plan(ops, FTRACE_PLAN_AGREED))
 			pr_warn("no memory to rebuild the trampoline of %ps\n", ops->func);
 	}
 	return 0;
 }
-core_initcall(rebuild_early_tramps);
+core_initcall(ops_rebuild_early_tramps);
 
 /**
- * ftrace_clashes_unseen - can an ops not be on functions with others, of which
- *	the sites tell nothing because tracing is switched off?
+ * ftrace_clashes_unseen - would this filter conflict with other ops once tracing is
+ *	enabled again?
  * @ops: the ops
- * @old: the functions that it has already, or NULL
- * @filter: the functions that it is to have
+ * @old: the functions that @ops has already, or NULL
+ * @filter: the functions that @ops would get
  *
- * Then none of those that may have to agree can be asked, so they are not shared.
+ * While tracing is switched off, no site shows which ops share it, and the owners of
+ * direct callers cannot be asked. So ops that would need to agree do not share a
+ * function.
  *
- * Return: true if so.
  * Context: ftrace_lock held.
+ * Return: true if there is a conflict.
  */
 bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 			   struct ftrace_hash *filter)
@@ -171,7 +173,7 @@ bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 	return false;
 }
 
-/* Nothing of the core calls the ops any more. */
+/* The core does not call the ops any more. */
 static void ops_end(struct ftrace_ops *ops)
 {
 	ftrace_callback_put(ops->callback);
@@ -183,12 +185,13 @@ static void ops_end(struct ftrace_ops *ops)
  * ftrace_ops_start - register an ops
  * @ops: the ops
  *
- * Return: 0; -ENODEV after ftrace_kill(); -EBUSY if it is registered, or is being
- * unregistered, or is permanent and tracing is switched off, or could then not be on its functions
- * with others; -EINVAL if it is being destroyed, names a site that cannot be
- * traced, or would change where all functions go; and what ftrace_plan_run()
- * returns. On an error no site has changed.
- * Context: ftrace_lock held; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0, or an error with no site changed: -ENODEV after ftrace_kill(); -EBUSY
+ *	if @ops is registered or is being unregistered, if tracing is switched off
+ *	and @ops is permanent or would conflict with other ops (see
+ *	ftrace_clashes_unseen()); -EINVAL if @ops is being destroyed, names a site
+ *	that cannot be traced, or would change the instruction pointer of all
+ *	functions; or an error of ftrace_plan_run().
  */
 int ftrace_ops_start(struct ftrace_ops *ops)
 {
@@ -229,7 +232,7 @@ int ftrace_ops_start(struct ftrace_ops *ops)
 
 	ops->callback->seq = ++ops_seq;
 	ops->flags |= FTRACE_OPS_FL_ENABLED;
-	ret = plan_ops(ops, FTRACE_PLAN_NAMED);
+	ret = ops_plan(ops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		ops->flags &= ~FTRACE_OPS_FL_ENABLED;
 		ops_end(ops);
@@ -243,12 +246,12 @@ int ftrace_ops_start(struct ftrace_ops *ops)
  * ftrace_ops_stop - take an ops off all its sites
  * @ops: the ops
  *
- * Without the lock ftrace_ops_stop_wait() is then to be called. Until that has
- * returned, @ops cannot be registered again. An ops whose memory is never freed
- * needs no wait, and it is as if it had been called.
+ * The caller must then drop the lock and call ftrace_ops_stop_wait(). Before that has
+ * returned, @ops cannot be registered again. An ops whose memory is never freed needs
+ * no wait; the call may be left out.
  *
- * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill().
- * Context: ftrace_lock held; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0; -EBUSY if @ops is not registered; -ENODEV after ftrace_kill().
  */
 int ftrace_ops_stop(struct ftrace_ops *ops)
 {
@@ -260,7 +263,7 @@ int ftrace_ops_stop(struct ftrace_ops *ops)
 		return -EBUSY;
 
 	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
-	ret = plan_ops(ops, FTRACE_PLAN_REMOVES);
+	ret = ops_plan(ops, FTRACE_PLAN_REMOVES);
 	if (WARN_ON_ONCE(ret)) {
 		ops->flags |= FTRACE_OPS_FL_ENABLED;
 		return ret;
@@ -275,10 +278,10 @@ int ftrace_ops_stop(struct ftrace_ops *ops)
  * ftrace_ops_stop_wait - wait until an ops can be freed
  * @ops: the ops, for which ftrace_ops_stop() has returned 0
  *
- * That is when no task is in its callback. Of a direct caller it is not known who
- * is in it: that takes grace periods, unless the owner waits by itself.
+ * An ops can be freed when no task is in its callback. Tasks in a direct caller are not
+ * counted: this function waits for grace periods, unless the owner waits by itself.
  *
- * Context: may sleep; ftrace_lock not held.
+ * Context: Process context, may sleep. ftrace_lock not held.
  */
 void ftrace_ops_stop_wait(struct ftrace_ops *ops)
 {
@@ -294,11 +297,11 @@ void ftrace_ops_stop_wait(struct ftrace_ops *ops)
 }
 
 /**
- * register_ftrace_function - start calling an ops
+ * register_ftrace_function - start calling the callback of an ops
  * @ops: the ops, with ->func set, and perhaps flags and a filter
  *
+ * Context: Process context, may sleep.
  * Return: 0, or an error with nothing changed; see ftrace_ops_start().
- * Context: may sleep.
  */
 int register_ftrace_function(struct ftrace_ops *ops)
 {
@@ -319,12 +322,12 @@ int register_ftrace_function(struct ftrace_ops *ops)
 EXPORT_SYMBOL_GPL(register_ftrace_function);
 
 /**
- * unregister_ftrace_function - stop calling an ops
+ * unregister_ftrace_function - stop calling the callback of an ops
  * @ops: the ops
  *
+ * Context: Process context, may sleep.
  * Return: 0, after which the memory of the ops may be freed; or an error, see
- * ftrace_ops_stop().
- * Context: may sleep.
+ *	ftrace_ops_stop().
  */
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {
@@ -342,13 +345,13 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 EXPORT_SYMBOL_GPL(unregister_ftrace_function);
 
 /**
- * ftrace_kill - give up on function tracing until the next boot
+ * ftrace_kill - stop all changes of function tracing until the next boot
  *
- * Sites stay as they are and go on calling what they call; nothing is
- * registered, unregistered or patched any more. An ops whose owner frees it
- * although unregistering failed is still called.
+ * Sites go on calling what they call now. Nothing is registered, unregistered or
+ * patched any more. If an owner frees its ops although unregistering failed, sites
+ * still call the ops.
  *
- * Context: any.
+ * Context: Any context.
  */
 void ftrace_kill(void)
 {
@@ -369,11 +372,11 @@ int ftrace_is_dead(void)
 
 /**
  * ftrace_set_enabled - switch all ops that are not permanent off, or on again
- * @on: which
+ * @on: true to switch them on
  *
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or an error with nothing changed: -EBUSY if a permanent ops is
- * registered, for it must not be switched off; -ENOMEM.
- * Context: ftrace_lock held; may sleep.
+ *	registered, because a permanent ops must not be switched off; -ENOMEM.
  */
 int ftrace_set_enabled(bool on)
 {
@@ -406,8 +409,8 @@ int ftrace_set_enabled(bool on)
 }
 
 #ifdef CONFIG_SYSCTL
-static int enabled_sysctl(const struct ctl_table *table, int write,
-			  void *buffer, size_t *lenp, loff_t *ppos)
+static int ops_enabled_sysctl(const struct ctl_table *table, int write,
+			      void *buffer, size_t *lenp, loff_t *ppos)
 {
 	int ret, old;
 
@@ -432,14 +435,14 @@ static struct ctl_table sysctl_table[] = {
 		.mode = 0644,
 		.data = &ftrace_enabled,
 		.maxlen = sizeof(ftrace_enabled),
-		.proc_handler = enabled_sysctl,
+		.proc_handler = ops_enabled_sysctl,
 	},
 };
 
-static int __init make_sysctl(void)
+static int __init ops_make_sysctl(void)
 {
 	register_sysctl_init("kernel", sysctl_table);
 	return 0;
 }
-late_initcall(make_sysctl);
+late_initcall(ops_make_sysctl);
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Function tracing of some tasks only: who is traced, at run time. The files are in
+ * Function tracing of some tasks only: the check at run time. The files are in
  * pid_files.c.
  *
- * A traced function must not search a list of pids each time it is hit. So the
- * lists are consulted when the scheduler switches tasks, and the verdict is
- * left in a variable of the CPU; what is called for a function just reads it.
- * While both lists are absent, even that is not done: the ops call their own
- * callbacks, and the scheduler is not hooked.
+ * A traced function must not search a list of pids at each call. So the lists are
+ * searched when the scheduler switches tasks, and the result is stored in a variable
+ * of the CPU; the callback of a function only reads this variable. While both lists
+ * are absent, even this is not done: the ops call their own callbacks, and the
+ * scheduler is not hooked.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -25,7 +25,7 @@
  * @tr: the trace array
  *
  * Context: ftrace_lock held.
- * Return: the lists; NULL stands for a list that filters nothing.
+ * Return: the lists; NULL means a list that filters nothing.
  */
 struct ftrace_pid_lists ftrace_pid_lists(struct trace_array *tr)
 {
@@ -38,12 +38,13 @@ struct ftrace_pid_lists ftrace_pid_lists(struct trace_array *tr)
 }
 
 /**
- * ftrace_pid_publish - let CPUs that judge use other lists
+ * ftrace_pid_publish - replace the lists that CPUs check tasks against
  * @tr: the trace array
- * @lists: the lists
+ * @lists: the new lists
  *
- * Context: ftrace_lock held. A switch or fork may look at the old lists until a
- * grace period of RCU has passed.
+ * A switch or fork may look at the old lists until a grace period of RCU has passed.
+ *
+ * Context: ftrace_lock held.
  */
 void ftrace_pid_publish(struct trace_array *tr, const struct ftrace_pid_lists *lists)
 {
@@ -70,21 +71,22 @@ bool ftrace_pids_enabled(struct ftrace_ops *ops)
 }
 
 /*
- * What an ops has for its trace array when that is freed while the ops is still
- * called, after ftrace_kill(). It traces no functions.
+ * Replaces the trace array of an ops when the trace array is freed while sites still
+ * call the ops, after ftrace_kill(). It traces no functions.
  */
 struct trace_array ftrace_gone_array;
 
 /**
- * ftrace_pid_func - call the callback of an ops, if the task is to be traced
+ * ftrace_pid_func - call the callback of an ops if the task must be traced
  * @ip: the call site
  * @parent_ip: the address that the function returns to
  * @op: an ops to which a pid filter applies
  * @fregs: the registers at the call site
  *
- * Stands in for the callback of @op, which is in its ->saved_func meanwhile.
+ * Trampolines call this function instead of the callback of @op, which is in
+ * ->saved_func meanwhile.
  *
- * Context: Any, from a trampoline.
+ * Context: Any context, from a trampoline.
  */
 void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 		     struct ftrace_ops *op, struct ftrace_regs *fregs)
@@ -97,16 +99,17 @@ void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 		return;
 
 	/*
-	 * A pid is the task that may be traced here. It differs from current
-	 * in the scheduler, from the moment that a switch is decided on.
+	 * A pid in the variable is the task that may be traced here. In the
+	 * scheduler this task differs from current, from the moment when a switch is
+	 * decided.
 	 */
 	pid = this_cpu_read(tr->array_buffer.data->ftrace_ignore_pid);
 	if (pid == FTRACE_PID_TRACE || pid == current->pid)
 		func(ip, parent_ip, op, fregs);
 }
 
-static void judge(struct trace_array *tr, struct trace_pid_list *pids,
-		  struct trace_pid_list *no_pids, struct task_struct *task)
+static void pid_judge(struct trace_array *tr, struct trace_pid_list *pids,
+		      struct trace_pid_list *no_pids, struct task_struct *task)
 {
 	int verdict = task->pid;
 
@@ -115,29 +118,29 @@ static void judge(struct trace_array *tr, struct trace_pid_list *pids,
 	this_cpu_write(tr->array_buffer.data->ftrace_ignore_pid, verdict);
 }
 
-static void judge_next(void *data, bool preempt, struct task_struct *prev,
-		       struct task_struct *next, unsigned int prev_state)
+static void pid_judge_next(void *data, bool preempt, struct task_struct *prev,
+			   struct task_struct *next, unsigned int prev_state)
 {
 	struct trace_array *tr = data;
 
-	judge(tr, rcu_dereference_sched(tr->function_pids),
-	      rcu_dereference_sched(tr->function_no_pids), next);
+	pid_judge(tr, rcu_dereference_sched(tr->function_pids),
+		  rcu_dereference_sched(tr->function_no_pids), next);
 }
 
-/* Runs on a CPU while ftrace_lock is held by the task that waits for it. */
-static void judge_current(void *data)
+/* Runs on each CPU while the task that waits for it holds ftrace_lock. */
+static void pid_judge_current(void *data)
 {
 	struct trace_array *tr = data;
 
-	judge(tr,
-	      rcu_dereference_protected(tr->function_pids,
-					mutex_is_locked(&ftrace_lock)),
-	      rcu_dereference_protected(tr->function_no_pids,
-					mutex_is_locked(&ftrace_lock)),
-	      current);
+	pid_judge(tr,
+		  rcu_dereference_protected(tr->function_pids,
+					    mutex_is_locked(&ftrace_lock)),
+		  rcu_dereference_protected(tr->function_no_pids,
+					    mutex_is_locked(&ftrace_lock)),
+		  current);
 }
 
-static void set_verdicts(struct trace_array *tr, int verdict)
+static void pid_set_verdicts(struct trace_array *tr, int verdict)
 {
 	int cpu;
 
@@ -146,50 +149,50 @@ static void set_verdicts(struct trace_array *tr, int verdict)
 }
 
 /**
- * ftrace_pid_start - judge each task from the next switch on
+ * ftrace_pid_start - check each task at its next switch
  * @tr: the trace array
  *
- * Until a CPU has judged, it traces nothing for an ops with a pid filter. A CPU that
- * comes up judges when it leaves its idle task.
+ * Until a CPU has checked a task, the CPU traces nothing for an ops with a pid filter.
+ * A CPU that comes up checks a task when it leaves its idle task.
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or an error of the tracepoint.
  */
 int ftrace_pid_start(struct trace_array *tr)
 {
-	int ret = register_trace_sched_switch(judge_next, tr);
+	int ret = register_trace_sched_switch(pid_judge_next, tr);
 
 	if (!ret)
-		set_verdicts(tr, FTRACE_PID_IGNORE);
+		pid_set_verdicts(tr, FTRACE_PID_IGNORE);
 	return ret;
 }
 
 /**
- * ftrace_pid_judge - judge the tasks that run now
+ * ftrace_pid_judge - check the tasks that run now
  * @tr: the trace array, after ftrace_pid_start()
  *
  * Context: Process context. ftrace_lock held.
  */
 void ftrace_pid_judge(struct trace_array *tr)
 {
-	on_each_cpu(judge_current, tr, 1);
+	on_each_cpu(pid_judge_current, tr, 1);
 }
 
 /**
- * ftrace_pid_stop - judge no more; an ops that still asks is told to trace
+ * ftrace_pid_stop - stop checking tasks; an ops that still asks traces all tasks
  * @tr: the trace array
  *
  * Context: Process context, may sleep. ftrace_lock held.
  */
 void ftrace_pid_stop(struct trace_array *tr)
 {
-	unregister_trace_sched_switch(judge_next, tr);
+	unregister_trace_sched_switch(pid_judge_next, tr);
 	tracepoint_synchronize_unregister();
-	set_verdicts(tr, FTRACE_PID_TRACE);
+	pid_set_verdicts(tr, FTRACE_PID_TRACE);
 }
 
-static void follow(struct trace_array *tr, struct task_struct *parent,
-		   struct task_struct *task)
+static void pid_follow(struct trace_array *tr, struct task_struct *parent,
+		       struct task_struct *task)
 {
 	trace_filter_add_remove_task(rcu_dereference_sched(tr->function_pids),
 				     parent, task);
@@ -197,15 +200,15 @@ static void follow(struct trace_array *tr, struct task_struct *parent,
 				     parent, task);
 }
 
-static void follow_fork(void *data, struct task_struct *parent,
-			struct task_struct *child)
+static void pid_follow_fork(void *data, struct task_struct *parent,
+			    struct task_struct *child)
 {
-	follow(data, parent, child);
+	pid_follow(data, parent, child);
 }
 
-static void follow_exit(void *data, struct task_struct *task)
+static void pid_follow_exit(void *data, struct task_struct *task)
 {
-	follow(data, NULL, task);
+	pid_follow(data, NULL, task);
 }
 
 /**
@@ -218,14 +221,14 @@ static void follow_exit(void *data, struct task_struct *task)
 void ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
 {
 	if (enable) {
-		if (register_trace_sched_process_fork(follow_fork, tr) ||
-		    register_trace_sched_process_free(follow_exit, tr))
+		if (register_trace_sched_process_fork(pid_follow_fork, tr) ||
+		    register_trace_sched_process_free(pid_follow_exit, tr))
 			pr_warn("function-fork: tasks are not followed\n");
 		return;
 	}
 
-	unregister_trace_sched_process_fork(follow_fork, tr);
-	unregister_trace_sched_process_free(follow_exit, tr);
-	/* @tr may be about to go. */
+	unregister_trace_sched_process_fork(pid_follow_fork, tr);
+	unregister_trace_sched_process_free(pid_follow_exit, tr);
+	/* @tr may be about to be freed. */
 	tracepoint_synchronize_unregister();
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * set_ftrace_pid and set_ftrace_notrace_pid: changing the pid filter of a trace array.
+ * set_ftrace_pid and set_ftrace_notrace_pid: changing the pid filter of a trace
+ * array.
  *
- * A filter changes as a whole: two lists take the place of two others. When the first
- * list comes, or the last one goes, the ops of the trace array call another function.
+ * A pid filter is two lists, and changes as a whole. When the first list is added,
+ * or the last list is removed, the ops of the trace array call another function.
  */
 #include <linux/seq_file.h>
 
@@ -12,8 +13,8 @@
 
 /**
  * struct pid_file - an open set_ftrace_pid or set_ftrace_notrace_pid
- * @tr: whose
- * @truncate: opened to be overwritten, and nothing has been accepted yet
+ * @tr: the trace array
+ * @truncate: opened with O_TRUNC, and nothing has been accepted yet
  * @refused: something was refused
  */
 struct pid_file {
@@ -27,7 +28,7 @@ static struct trace_array *pid_file_tr(struct seq_file *m)
 	return ((struct pid_file *)m->private)->tr;
 }
 
-static bool has_lists(const struct ftrace_pid_lists *lists)
+static bool pid_has_lists(const struct ftrace_pid_lists *lists)
 {
 	return lists->pids || lists->no_pids;
 }
@@ -45,7 +46,7 @@ int ftrace_pid_change_func(struct ftrace_ops *ops, ftrace_func_t func)
 	ftrace_func_t old = ops->saved_func;
 	int ret;
 
-	/* Registering it will look at the filter. */
+	/* The registration will look at the filter. */
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
 		return ftrace_ops_set_func(ops, func);
 
@@ -57,8 +58,8 @@ int ftrace_pid_change_func(struct ftrace_ops *ops, ftrace_func_t func)
 	return ret;
 }
 
-/* Let the ops of @tr call what suits the lists that are published. */
-static int update_ops(struct trace_array *tr)
+/* Let the ops of @tr call the function that the published lists require. */
+static int pid_update_ops(struct trace_array *tr)
 {
 	struct ftrace_ops *ops;
 	int ret = 0;
@@ -76,13 +77,14 @@ static int update_ops(struct trace_array *tr)
 }
 
 /*
- * Make @new the filter of @tr. Lists of the old filter that are not in the new
- * one are freed; on an error nothing has changed, and @new is the caller's.
+ * Make @new the pid filter of @tr. Lists of the old filter that are not in the new
+ * filter are freed. After an error nothing has changed, and @new still belongs to
+ * the caller.
  */
-static int set_lists(struct trace_array *tr, const struct ftrace_pid_lists *new)
+static int pid_set_lists(struct trace_array *tr, const struct ftrace_pid_lists *new)
 {
 	struct ftrace_pid_lists old = ftrace_pid_lists(tr);
-	bool had = has_lists(&old), has = has_lists(new);
+	bool had = pid_has_lists(&old), has = pid_has_lists(new);
 	int ret;
 
 	if (has && !had) {
@@ -96,11 +98,11 @@ static int set_lists(struct trace_array *tr, const struct ftrace_pid_lists *new)
 		ftrace_pid_judge(tr);
 
 	if (has != had) {
-		ret = update_ops(tr);
+		ret = pid_update_ops(tr);
 		if (ret && has) {
 			ftrace_pid_publish(tr, &old);
-			/* Undoes what it did, or leaves ops that trace all. */
-			update_ops(tr);
+			/* Undo the change of the ops. If that fails, some ops trace all tasks. */
+			pid_update_ops(tr);
 			ftrace_pid_stop(tr);
 			return ret;
 		}
@@ -108,7 +110,7 @@ static int set_lists(struct trace_array *tr, const struct ftrace_pid_lists *new)
 			ftrace_pid_stop(tr);
 	}
 
-	/* Forks and switches may be looking at what is replaced. */
+	/* Forks and switches may be looking at the old lists. */
 	if (had)
 		synchronize_rcu();
 	if (old.pids && old.pids != new->pids)
@@ -118,8 +120,8 @@ static int set_lists(struct trace_array *tr, const struct ftrace_pid_lists *new)
 	return 0;
 }
 
-/* Drop the lists that @type names: TRACE_PIDS, TRACE_NO_PIDS, or both. */
-static void clear_lists(struct trace_array *tr, int type)
+/* Remove the lists that @type names: TRACE_PIDS, TRACE_NO_PIDS, or both. */
+static void pid_clear_lists(struct trace_array *tr, int type)
 {
 	struct ftrace_pid_lists new = ftrace_pid_lists(tr);
 
@@ -130,8 +132,8 @@ static void clear_lists(struct trace_array *tr, int type)
 		new.pids = NULL;
 	if (type & TRACE_NO_PIDS)
 		new.no_pids = NULL;
-	/* Taking lists away needs no memory. */
-	WARN_ON_ONCE(set_lists(tr, &new));
+	/* Removing lists needs no memory. */
+	WARN_ON_ONCE(pid_set_lists(tr, &new));
 }
 
 /**
@@ -143,14 +145,14 @@ static void clear_lists(struct trace_array *tr, int type)
 void ftrace_clear_pids(struct trace_array *tr)
 {
 	guard(mutex)(&ftrace_lock);
-	clear_lists(tr, TRACE_PIDS | TRACE_NO_PIDS);
+	pid_clear_lists(tr, TRACE_PIDS | TRACE_NO_PIDS);
 }
 
-/* Stands for an absent list; neither an error nor a pid + 1. */
+/* Marks an absent list; differs from every error and every pid + 1. */
 static char no_list;
 #define NO_LIST		((void *)&no_list)
 
-static struct trace_pid_list *list_of(struct seq_file *m, int type)
+static struct trace_pid_list *pid_list_of(struct seq_file *m, int type)
 {
 	struct ftrace_pid_lists lists = ftrace_pid_lists(pid_file_tr(m));
 
@@ -161,9 +163,9 @@ static void *pid_start(struct seq_file *m, loff_t *pos, int type)
 {
 	struct trace_pid_list *list;
 
-	/* Until pid_stop(), so that the list stays what it is. */
+	/* Held until pid_stop(), so that the list does not change. */
 	mutex_lock(&ftrace_lock);
-	list = list_of(m, type);
+	list = pid_list_of(m, type);
 	if (list)
 		return trace_pid_start(list, pos);
 	return *pos ? NULL : NO_LIST;
@@ -172,7 +174,7 @@ static void *pid_start(struct seq_file *m, loff_t *pos, int type)
 static void *pid_next(struct seq_file *m, void *v, loff_t *pos, int type)
 {
 	if (v != NO_LIST)
-		return trace_pid_next(list_of(m, type), v, pos);
+		return trace_pid_next(pid_list_of(m, type), v, pos);
 	++*pos;
 	return NULL;
 }
@@ -190,36 +192,36 @@ static int pid_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static void *pids_start(struct seq_file *m, loff_t *pos)
+static void *pid_start_pids(struct seq_file *m, loff_t *pos)
 {
 	return pid_start(m, pos, TRACE_PIDS);
 }
 
-static void *pids_next(struct seq_file *m, void *v, loff_t *pos)
+static void *pid_next_pids(struct seq_file *m, void *v, loff_t *pos)
 {
 	return pid_next(m, v, pos, TRACE_PIDS);
 }
 
-static void *no_pids_start(struct seq_file *m, loff_t *pos)
+static void *pid_start_no_pids(struct seq_file *m, loff_t *pos)
 {
 	return pid_start(m, pos, TRACE_NO_PIDS);
 }
 
-static void *no_pids_next(struct seq_file *m, void *v, loff_t *pos)
+static void *pid_next_no_pids(struct seq_file *m, void *v, loff_t *pos)
 {
 	return pid_next(m, v, pos, TRACE_NO_PIDS);
 }
 
 static const struct seq_operations pids_seq_ops = {
-	.start	= pids_start,
-	.next	= pids_next,
+	.start	= pid_start_pids,
+	.next	= pid_next_pids,
 	.stop	= pid_stop,
 	.show	= pid_show,
 };
 
 static const struct seq_operations no_pids_seq_ops = {
-	.start	= no_pids_start,
-	.next	= no_pids_next,
+	.start	= pid_start_no_pids,
+	.next	= pid_next_no_pids,
 	.stop	= pid_stop,
 	.show	= pid_show,
 };
@@ -249,16 +251,16 @@ static int pid_release(struct inode *inode, struct file *file, int type)
 {
 	struct pid_file *f = ((struct seq_file *)file->private_data)->private;
 
-	/* Opened to be overwritten, and then nothing was written. */
+	/* Opened with O_TRUNC, and then nothing was written. */
 	if (f->truncate && !f->refused) {
 		guard(mutex)(&ftrace_lock);
-		clear_lists(f->tr, type);
+		pid_clear_lists(f->tr, type);
 	}
 	trace_array_put(f->tr);
 	return seq_release_private(inode, file);
 }
 
-/* Add to the list of @type what the user wrote: pids with space around them. */
+/* Add the pids that the user wrote, separated by blanks, to the list of @type. */
 static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 			 loff_t *ppos, int type)
 {
@@ -276,7 +278,7 @@ static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 	new = ftrace_pid_lists(tr);
 	list = type == TRACE_PIDS ? &new.pids : &new.no_pids;
 
-	/* What is refused leaves the list as it was, overwritten or not. */
+	/* A refused write does not change the list, even with O_TRUNC. */
 	written = trace_pid_write(f->truncate ? NULL : *list, &longer, ubuf, cnt);
 	if (written < 0) {
 		f->refused = true;
@@ -284,7 +286,7 @@ static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 	}
 
 	*list = longer;
-	ret = set_lists(tr, &new);
+	ret = pid_set_lists(tr, &new);
 	if (ret) {
 		f->refused = true;
 		if (longer)
@@ -297,56 +299,56 @@ static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 	return written;
 }
 
-static int pids_open(struct inode *inode, struct file *file)
+static int pid_open_pids(struct inode *inode, struct file *file)
 {
 	return pid_open(inode, file, &pids_seq_ops);
 }
 
-static ssize_t pids_write(struct file *file, const char __user *ubuf,
-			  size_t cnt, loff_t *ppos)
+static ssize_t pid_write_pids(struct file *file, const char __user *ubuf,
+			      size_t cnt, loff_t *ppos)
 {
 	return pid_write(file, ubuf, cnt, ppos, TRACE_PIDS);
 }
 
-static int no_pids_open(struct inode *inode, struct file *file)
+static int pid_open_no_pids(struct inode *inode, struct file *file)
 {
 	return pid_open(inode, file, &no_pids_seq_ops);
 }
 
-static ssize_t no_pids_write(struct file *file, const char __user *ubuf,
-			     size_t cnt, loff_t *ppos)
+static ssize_t pid_write_no_pids(struct file *file, const char __user *ubuf,
+				 size_t cnt, loff_t *ppos)
 {
 	return pid_write(file, ubuf, cnt, ppos, TRACE_NO_PIDS);
 }
 
-static int pids_release(struct inode *inode, struct file *file)
+static int pid_release_pids(struct inode *inode, struct file *file)
 {
 	return pid_release(inode, file, TRACE_PIDS);
 }
 
-static int no_pids_release(struct inode *inode, struct file *file)
+static int pid_release_no_pids(struct inode *inode, struct file *file)
 {
 	return pid_release(inode, file, TRACE_NO_PIDS);
 }
 
 static const struct file_operations pids_fops = {
-	.open		= pids_open,
+	.open		= pid_open_pids,
 	.read		= seq_read,
-	.write		= pids_write,
+	.write		= pid_write_pids,
 	.llseek		= tracing_lseek,
-	.release	= pids_release,
+	.release	= pid_release_pids,
 };
 
 static const struct file_operations no_pids_fops = {
-	.open		= no_pids_open,
+	.open		= pid_open_no_pids,
 	.read		= seq_read,
-	.write		= no_pids_write,
+	.write		= pid_write_no_pids,
 	.llseek		= tracing_lseek,
-	.release	= no_pids_release,
+	.release	= pid_release_no_pids,
 };
 
 /**
- * ftrace_init_tracefs - make the files of a trace array that choose tasks
+ * ftrace_init_tracefs - create the files of a trace array that choose tasks
  * @tr: the trace array
  * @d_tracer: its directory
  *

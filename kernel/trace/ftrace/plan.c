@@ -2,14 +2,14 @@
 /*
  * Plans: a change of what is traced, as a whole or not at all.
  *
- * A plan looks at the sites that a change concerns and no others, asks for each
- * which of the changing ops want it, and notes the sites that go to another
- * class. All that can go wrong goes wrong before the first byte of text is
- * written: no memory, ops that cannot share a site, a site whose bytes are not
- * what they should be. The architecture then takes all sites as one batch.
+ * A plan looks only at the sites that a change concerns. For each site the plan asks
+ * which of the changing ops want the site, and notes the sites that move to another
+ * class. All failures happen before the first byte of text is written: no memory,
+ * ops that cannot share a site, a site with unexpected bytes. The architecture then
+ * patches all sites as one batch.
  *
- * A plan that removes an ops does not fail, because the owner frees the ops. It
- * also switches off every slot that calls the ops, in the same batch. So a site
+ * A plan that removes an ops cannot fail, because the owner frees the ops. Such a
+ * plan also switches off every slot that calls the ops, in the same batch. So a site
  * can stay in its class if there is no memory for another class. If there is no
  * memory for the batch, the plan goes through all sites with a small batch that is
  * always there.
@@ -33,7 +33,7 @@ struct plan {
 	const struct ftrace_change	*changes;
 	unsigned int			nr_changes;
 	unsigned int			flags;
-	bool				grows;	/* some ops may get sites */
+	bool				grows;	/* an ops may get sites */
 	bool				blanket; /* the only ops wants all sites or none */
 	struct ftrace_patch		*batch;
 	unsigned int			nr;
@@ -47,20 +47,20 @@ static void plan_start(struct plan *p)
 	p->nr = 0;
 }
 
-/* The callback that is to be switched off, if any. */
+/* The callback whose slots must be switched off, if any. */
 static struct ftrace_callback *plan_removes(const struct plan *p)
 {
 	return p->flags & FTRACE_PLAN_REMOVES ? p->changes->ops->callback : NULL;
 }
 
-static bool change_wants(const struct ftrace_change *change, unsigned long ip)
+static bool plan_change_wants(const struct ftrace_change *change, unsigned long ip)
 {
 	return change->on && ftrace_ops_wants(change->ops, ip);
 }
 
 /*
- * The set that a site of a class is to have: the ops of the class that do not
- * change, and the changing ops that want the site. Both lists have the youngest
+ * The set of ops that a site of class @from must get: the ops of the class that do
+ * not change, and the changing ops that want the site. Both lists have the youngest
  * ops first, and so has the set.
  */
 static unsigned int plan_set(const struct plan *p, const struct ftrace_class *from,
@@ -77,7 +77,7 @@ static unsigned int plan_set(const struct plan *p, const struct ftrace_class *fr
 			continue;
 		}
 		i += i < from->nr && from->ops[i] == change->ops;
-		if (change_wants(change, ip))
+		if (plan_change_wants(change, ip))
 			set[n++] = change->ops;
 		j++;
 	}
@@ -115,7 +115,7 @@ static struct ftrace_class *plan_class(const struct plan *p, struct ftrace_class
 	return ret ? ERR_PTR(ret) : to;
 }
 
-/* The class that a site is to have; an error where it cannot have it. */
+/* The class that a site must get, or an error. */
 static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class *from,
 				      unsigned long ip)
 {
@@ -126,7 +126,7 @@ static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class 
 	if (p->nr_changes > 1)
 		return plan_class(p, from, ip);
 
-	want = change_wants(change, ip);
+	want = plan_change_wants(change, ip);
 	if (from->plan != p->id) {
 		from->plan = p->id;
 		memset(from->to, 0, sizeof(from->to));
@@ -140,7 +140,7 @@ static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class 
 		to = ftrace_class_nth(0);
 	else
 		to = plan_class(p, from, ip);
-	/* The slot of an ops that is removed is switched off: the site can stay. */
+	/* The slots of a removed ops are switched off: the site can keep its class. */
 	if (IS_ERR(to) && p->flags & FTRACE_PLAN_REMOVES)
 		to = from;
 	if (!IS_ERR(to))
@@ -148,13 +148,13 @@ static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class 
 	return to;
 }
 
-/* Does anybody ask by name for this site, of which nothing can be had? */
-static bool wanted_exactly(struct plan *p, unsigned long ip)
+/* Does a changing ops want this site, which cannot be traced, by name? */
+static bool plan_wants_named(struct plan *p, unsigned long ip)
 {
 	if (!(p->flags & FTRACE_PLAN_NAMED))
 		return false;
 	for (unsigned int i = 0; i < p->nr_changes; i++)
-		if (change_wants(&p->changes[i], ip) &&
+		if (plan_change_wants(&p->changes[i], ip) &&
 		    ftrace_ops_exact(p->changes[i].ops, ip))
 			return true;
 	return false;
@@ -175,7 +175,7 @@ static int plan_site(struct plan *p, struct ftrace_table *t, struct ftrace_site 
 	unsigned long ip = site_ip(t, site);
 
 	if (unlikely(site->state & SITE_FAILED))
-		return wanted_exactly(p, ip) ? -EINVAL : 0;
+		return plan_wants_named(p, ip) ? -EINVAL : 0;
 
 	to = plan_next(p, from, ip);
 	if (IS_ERR(to))
@@ -184,8 +184,8 @@ static int plan_site(struct plan *p, struct ftrace_table *t, struct ftrace_site 
 	return 0;
 }
 
-/* Is there nothing to look up for each site? */
-static bool change_is_blanket(const struct ftrace_change *change)
+/* Does the ops want all sites or none, so that no site must be looked up? */
+static bool plan_change_is_blanket(const struct ftrace_change *change)
 {
 	struct ftrace_ops_hash *hash = change->ops->func_hash;
 
@@ -195,7 +195,7 @@ static bool change_is_blanket(const struct ftrace_change *change)
 		ftrace_hash_empty(rcu_access_pointer(hash->notrace_hash)));
 }
 
-/* A site of a class of which it is known where all its sites go. */
+/* Move a site if the plan already knows where the sites of its class go. */
 static __always_inline bool plan_known(struct plan *p, struct ftrace_table *t,
 				       struct ftrace_site *site)
 {
@@ -221,7 +221,7 @@ static int plan_table(struct plan *p, struct ftrace_table *t)
 	return ret;
 }
 
-/* Room for so many sites, and for all slots that may have to be switched off. */
+/* Allocate the batch: @sites sites and all slots that must be switched off. */
 static int plan_room(struct plan *p, unsigned int sites)
 {
 	struct ftrace_callback *cb = plan_removes(p);
@@ -251,7 +251,7 @@ static int plan_all(struct plan *p, struct ftrace_table *only)
 	return ret;
 }
 
-static int cmp_entry(const void *a, const void *b)
+static int plan_cmp_entry(const void *a, const void *b)
 {
 	const struct ftrace_func_entry *x = *(struct ftrace_func_entry * const *)a;
 	const struct ftrace_func_entry *y = *(struct ftrace_func_entry * const *)b;
@@ -259,9 +259,9 @@ static int cmp_entry(const void *a, const void *b)
 	return x->ip < y->ip ? -1 : x->ip > y->ip;
 }
 
-/* All entries of both hashes, by address; returns how many. */
-static unsigned int sorted_entries(const struct ftrace_scope *scope,
-				   struct ftrace_func_entry **entries)
+/* Put all entries of both hashes into @entries, by address. Returns their number. */
+static unsigned int plan_sort_entries(const struct ftrace_scope *scope,
+				      struct ftrace_func_entry **entries)
 {
 	struct ftrace_func_entry *entry;
 	struct hlist_node *tmp;
@@ -277,7 +277,7 @@ static unsigned int sorted_entries(const struct ftrace_scope *scope,
 		}
 	}
 	if (nr > 1)
-		sort(entries, nr, sizeof(*entries), cmp_entry, NULL);
+		sort(entries, nr, sizeof(*entries), plan_cmp_entry, NULL);
 	return nr;
 }
 
@@ -288,7 +288,7 @@ static int plan_entry(struct plan *p, const struct ftrace_scope *scope,
 	struct ftrace_site *site;
 
 	site = ftrace_find_site(entry->ip, &t);
-	/* A filter may outlive the module that it was for. */
+	/* A filter may still have the functions of an unloaded module. */
 	if (!site || !t->live || (scope->table && t != scope->table))
 		return 0;
 	return plan_site(p, t, site);
@@ -310,7 +310,7 @@ static int plan_hashes(struct plan *p, const struct ftrace_scope *scope)
 	if (!entries)
 		return -ENOMEM;
 
-	nr = sorted_entries(scope, entries);
+	nr = plan_sort_entries(scope, entries);
 	for (unsigned int n = 0; n < nr && !ret; n++) {
 		bool both = n + 1 < nr && entries[n]->ip == entries[n + 1]->ip;
 		const struct ftrace_func_entry *entry = entries[n];
@@ -323,7 +323,7 @@ static int plan_hashes(struct plan *p, const struct ftrace_scope *scope)
 	return ret;
 }
 
-/* Into a batch that is sorted by address. */
+/* Insert into the batch, which stays sorted by address. */
 static void plan_insert(struct plan *p, const struct ftrace_patch *patch)
 {
 	unsigned int lo = 0, hi = p->nr;
@@ -341,7 +341,7 @@ static void plan_insert(struct plan *p, const struct ftrace_patch *patch)
 	p->nr++;
 }
 
-/* All slots of what is removed, among the sites. */
+/* Insert all slots of the removed callback among the sites. */
 static int plan_slots(struct plan *p)
 {
 	struct ftrace_callback *cb = plan_removes(p);
@@ -359,7 +359,7 @@ static int plan_slots(struct plan *p)
 	return 0;
 }
 
-static void class_leave(u32 id, unsigned int sites)
+static void plan_class_leave(u32 id, unsigned int sites)
 {
 	struct ftrace_class *c = ftrace_class_nth(id);
 
@@ -373,8 +373,8 @@ static void site_move(struct ftrace_site *site, u32 to, u32 flags)
 	site->state = (site->state & ~SITE_CLASS_MASK) | to | flags;
 }
 
-/* Classes that a plan made on its way, and that no site has. */
-static void drop_unused_classes(void)
+/* Free the classes that a failed plan made, and that no site has. */
+static void plan_drop_unused_classes(void)
 {
 	for (unsigned int id = 1; id < ftrace_nr_classes(); id++) {
 		struct ftrace_class *c = ftrace_class_nth(id);
@@ -385,7 +385,7 @@ static void drop_unused_classes(void)
 	}
 }
 
-/* Tell what is wrong with a site, once, and leave it alone from now on. */
+/* Report a site with unexpected bytes once, and exclude it from later plans. */
 static void site_fail(struct ftrace_patch *patch)
 {
 	u8 want[FTRACE_INSN_MAX], found[FTRACE_INSN_MAX];
@@ -398,16 +398,17 @@ static void site_fail(struct ftrace_patch *patch)
 	       (void *)patch->ip, patch->ip, len, want, len, found);
 
 	/*
-	 * The site keeps its class. The unexpected bytes may be a debugger's, which
-	 * puts the call back later: then the trampoline of the class must be there.
+	 * The site keeps its class. A debugger may have written the unexpected
+	 * bytes, and may put the call back later: then the trampoline of the class
+	 * must be there.
 	 */
-	class_leave(patch->to, 1);
+	plan_class_leave(patch->to, 1);
 	site_move(patch->site, patch->from, SITE_FAILED);
 }
 
 /*
- * Compare what all sites hold with what they should. One that is not as
- * expected leaves the plan, which fails if somebody asked for just that one.
+ * Check the bytes of all sites of the plan. A site with unexpected bytes leaves the
+ * plan. If a changing ops names this site, the plan fails.
  */
 static int plan_verify(struct plan *p)
 {
@@ -426,7 +427,7 @@ static int plan_verify(struct plan *p)
 			break;
 
 		patch = &p->batch[next++];
-		if (wanted_exactly(p, patch->ip))
+		if (plan_wants_named(p, patch->ip))
 			ret = -EINVAL;
 		site_fail(patch);
 	}
@@ -458,15 +459,15 @@ static int plan_carry_out(struct plan *p)
 	return ret;
 }
 
-/* Sites of one class that go to one class, one after the other. */
-static unsigned int commit_alike(struct ftrace_patch *batch, unsigned int nr)
+/* Commit consecutive sites that go from one class to one class. Returns their number. */
+static unsigned int plan_commit_alike(struct ftrace_patch *batch, unsigned int nr)
 {
 	u32 from = batch->from, to = batch->to, flags = site_flags(ftrace_class_nth(to));
 	unsigned int i;
 
 	for (i = 0; i < nr && batch[i].site && batch[i].from == from && batch[i].to == to; i++)
 		site_move(batch[i].site, to, flags);
-	class_leave(from, i);
+	plan_class_leave(from, i);
 	return i;
 }
 
@@ -477,7 +478,7 @@ static void plan_commit(struct plan *p)
 	for (unsigned int i = 0; i < p->nr; ) {
 		ftrace_yield(i);
 		if (p->batch[i].site) {
-			i += commit_alike(&p->batch[i], p->nr - i);
+			i += plan_commit_alike(&p->batch[i], p->nr - i);
 		} else {
 			slots++;
 			i++;
@@ -491,21 +492,21 @@ static void plan_drop(struct plan *p)
 {
 	for (unsigned int i = 0; i < p->nr; i++)
 		if (p->batch[i].site)
-			class_leave(p->batch[i].to, 1);
+			plan_class_leave(p->batch[i].to, 1);
 }
 
-/* For a removal when there is no memory; ftrace_lock held. */
+/* Used by a removal when there is no memory; ftrace_lock guards it. */
 static struct ftrace_patch small_batch[64];
 
-static void small_flush(struct plan *p)
+static void plan_small_flush(struct plan *p)
 {
-	/* Only functions that are asked for can make it fail. */
+	/* Only named functions can make this fail; a removal names none. */
 	WARN_ON_ONCE(plan_carry_out(p));
 	plan_commit(p);
 	plan_start(p);
 }
 
-/* Remove an ops from all sites, not in one batch, but without any memory. */
+/* Remove an ops from all sites in several batches, without allocating memory. */
 static void plan_small(struct plan *p)
 {
 	struct ftrace_callback *cb = plan_removes(p);
@@ -521,11 +522,11 @@ static void plan_small(struct plan *p)
 		for (unsigned int n = 0; n < t->nr && t->live; n++) {
 			plan_site(p, t, &t->sites[n]);
 			if (p->nr == ARRAY_SIZE(small_batch))
-				small_flush(p);
+				plan_small_flush(p);
 			ftrace_yield(n);
 		}
 	}
-	small_flush(p);
+	plan_small_flush(p);
 
 	while (cb->nr_slots) {
 		struct ftrace_patch off[8];
@@ -533,25 +534,24 @@ static void plan_small(struct plan *p)
 
 		while (nr--)
 			plan_insert(p, &off[nr]);
-		small_flush(p);
+		plan_small_flush(p);
 	}
 	p->batch = NULL;
 }
 
 /**
  * ftrace_plan_run - carry out a change
- * @changes: the ops that change, youngest first; their filters are the new ones
- *	already
- * @nr: how many
- * @scope: the sites to look at: all that may have or get one of the ops
+ * @changes: the ops that change, youngest first; they already have their new filters
+ * @nr: number of changes
+ * @scope: the sites to look at: all sites that may have or get one of the ops
  * @flags: see enum ftrace_plan_flags
  *
- * Return: 0, all sites call what they should; or an error with nothing changed:
- * -ENOMEM; -EBUSY where ops cannot be on one site, or what the owner of a direct
- * caller says to it; -EINVAL where a site that is asked for by name cannot be
- * traced; -ERANGE where a direct caller is too far away; -ENODEV after
- * ftrace_kill(). A change that removes an ops returns 0, or -ENODEV.
- * Context: ftrace_lock held, text_mutex not; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
+ * Return: 0 if all sites call what they must call; or an error with nothing
+ *	changed: -ENOMEM; -EBUSY if ops cannot share a site, or the answer of the
+ *	owner of a direct caller; -EINVAL if a site that was named exactly cannot be
+ *	traced; -ERANGE if a direct caller is too far away; -ENODEV after
+ *	ftrace_kill(). A change that removes an ops returns 0 or -ENODEV.
  */
 int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 		    const struct ftrace_scope *scope, unsigned int flags)
@@ -566,7 +566,7 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	plan_start(&p);
 	for (unsigned int i = 0; i < nr; i++)
 		p.grows |= changes[i].on;
-	p.blanket = nr == 1 && change_is_blanket(changes);
+	p.blanket = nr == 1 && plan_change_is_blanket(changes);
 	if (scope->all || (scope->table && !scope->hash[0]))
 		ret = plan_all(&p, scope->table);
 	else
@@ -587,7 +587,7 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	if (flags & FTRACE_PLAN_REMOVES && changes->ops->callback->nr_classes)
 		ftrace_classes_lose(changes->ops);
 	if (ret)
-		drop_unused_classes();
+		plan_drop_unused_classes();
 	kvfree(p.batch);
 	return ret;
 }

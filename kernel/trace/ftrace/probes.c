@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Function probes: what a command in set_ftrace_filter ties to functions, as
- * "vfs_read:traceoff:3" does.
+ * Function probes: what a command in set_ftrace_filter attaches to functions, for
+ * example "vfs_read:traceoff:3".
  *
- * All functions of a trace array that have the same kind of probe share one
- * ops, whose filter is the list of these functions: they are called and listed
- * and taken away again by what the core has for any ops. What a probe keeps of
- * each function, such as a count, is in a mapper from addresses to values.
+ * All functions of a trace array that have the same kind of probe share one ops,
+ * whose filter is the list of these functions. So the core calls, lists and removes
+ * them as it does for any ops. A mapper from addresses to values keeps what a probe
+ * stores for each function, such as a count.
  *
- * The first and last steps of a probe, its init() and free(), may do anything,
- * such as to switch off an event that is on a kprobe, which needs ftrace_lock.
- * So probes have a mutex of their own; ftrace_lock is only taken to change what
- * is called and listed.
+ * The init() and free() of a probe may do anything, for example switch off an event
+ * on a kprobe, which needs ftrace_lock. So probes have a mutex of their own;
+ * ftrace_lock is only taken to change what is called and listed.
  */
 #include <linux/hash.h>
 #include <linux/list.h>
@@ -35,8 +34,8 @@ struct ftrace_func_probe {
 static DEFINE_MUTEX(probe_mutex);
 
 /*
- * Small, for there is one for each command in use; each function of a command
- * that was set on all functions is in a chain of about 50 then.
+ * Small, because each command in use has a mapper. If a command is set on all
+ * functions, each chain has about 50 functions.
  */
 #define MAPPER_BITS	10
 
@@ -51,8 +50,8 @@ struct ftrace_func_mapper {
 	struct hlist_head	buckets[1 << MAPPER_BITS];
 };
 
-static struct mapped_ip *find_mapped(struct ftrace_func_mapper *mapper,
-				     unsigned long ip)
+static struct mapped_ip *probe_map_find(struct ftrace_func_mapper *mapper,
+					unsigned long ip)
 {
 	struct mapped_ip *map;
 
@@ -77,15 +76,16 @@ struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
 /**
  * ftrace_func_mapper_find_ip - find the value of a function
  * @mapper: the map
- * @ip: the function's call site
+ * @ip: the call site of the function
  *
- * Context: Any. Under RCU, or with all removals excluded.
+ * Context: Any context. In an RCU read-side critical section, or with all removals
+ *	excluded.
  * Return: where the value is, or NULL if the map has none for @ip.
  */
 void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper,
 				  unsigned long ip)
 {
-	struct mapped_ip *map = find_mapped(mapper, ip);
+	struct mapped_ip *map = probe_map_find(mapper, ip);
 
 	return map ? &map->data : NULL;
 }
@@ -93,11 +93,11 @@ void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper,
 /**
  * ftrace_func_mapper_add_ip - give a function a value
  * @mapper: the map
- * @ip: the function's call site
+ * @ip: the call site of the function
  * @data: the value
  *
- * Context: Process context, may sleep. Others may be searching the map, but
- *	not changing it.
+ * Context: Process context, may sleep. Others may be searching the map, but not
+ *	changing it.
  * Return: 0, -EBUSY if @ip has a value, or -ENOMEM.
  */
 int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper,
@@ -105,7 +105,7 @@ int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper,
 {
 	struct mapped_ip *map;
 
-	if (find_mapped(mapper, ip))
+	if (probe_map_find(mapper, ip))
 		return -EBUSY;
 
 	map = kmalloc(sizeof(*map), GFP_KERNEL);
@@ -119,9 +119,9 @@ int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper,
 }
 
 /**
- * ftrace_func_mapper_remove_ip - take the value of a function away
+ * ftrace_func_mapper_remove_ip - remove the value of a function
  * @mapper: the map
- * @ip: the function's call site
+ * @ip: the call site of the function
  *
  * Context: As for ftrace_func_mapper_add_ip().
  * Return: the value, or NULL if there is none.
@@ -129,7 +129,7 @@ int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper,
 void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper,
 				   unsigned long ip)
 {
-	struct mapped_ip *map = find_mapped(mapper, ip);
+	struct mapped_ip *map = probe_map_find(mapper, ip);
 	void *data;
 
 	if (!map)
@@ -137,17 +137,17 @@ void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper,
 
 	data = map->data;
 	hlist_del_rcu(&map->node);
-	/* Others of its chain may be in use. */
+	/* A reader may be walking the chain. */
 	kfree_rcu(map, rcu);
 	return data;
 }
 
 /**
  * free_ftrace_func_mapper - free a map
- * @mapper: the map, that nobody uses any more; or NULL
+ * @mapper: the map, which nobody uses any more; or NULL
  * @free_func: called with each value that is left; or NULL
  *
- * Context: Process context; what @free_func needs.
+ * Context: Process context, and what @free_func needs.
  */
 void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper,
 			     ftrace_mapper_func free_func)
@@ -169,14 +169,14 @@ void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper,
 	kfree(mapper);
 }
 
-static struct ftrace_hash *functions_of(const struct ftrace_func_probe *probe)
+static struct ftrace_hash *probe_functions(const struct ftrace_func_probe *probe)
 {
 	return rcu_dereference_protected(probe->ops.func_hash->filter_hash,
 					 lockdep_is_held(&probe_mutex) ||
 					 lockdep_is_held(&ftrace_lock));
 }
 
-/* Protects itself from recursion, which also turns preemption off. */
+/* The guard against recursion also turns preemption off. */
 static void probe_hit(unsigned long ip, unsigned long parent_ip,
 		      struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -197,7 +197,7 @@ static void probe_hit(unsigned long ip, unsigned long parent_ip,
 	ftrace_test_recursion_unlock(bit);
 }
 
-static struct ftrace_func_probe *find_probe(struct trace_array *tr,
+static struct ftrace_func_probe *probe_find(struct trace_array *tr,
 					    struct ftrace_probe_ops *probe_ops)
 {
 	struct ftrace_func_probe *probe;
@@ -208,7 +208,7 @@ static struct ftrace_func_probe *find_probe(struct trace_array *tr,
 	return NULL;
 }
 
-static struct ftrace_func_probe *new_probe(struct trace_array *tr,
+static struct ftrace_func_probe *probe_new(struct trace_array *tr,
 					   struct ftrace_probe_ops *probe_ops)
 {
 	struct ftrace_func_probe *probe = kzalloc(sizeof(*probe), GFP_KERNEL);
@@ -223,14 +223,14 @@ static struct ftrace_func_probe *new_probe(struct trace_array *tr,
 	return probe;
 }
 
-static void free_probe(struct ftrace_func_probe *probe)
+static void probe_free(struct ftrace_func_probe *probe)
 {
 	ftrace_free_filter(&probe->ops);
 	kfree(probe);
 }
 
-/* Take out of @hash what is in @other. */
-static void hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *other)
+/* Remove the functions of @other from @hash. */
+static void probe_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *other)
 {
 	struct ftrace_func_entry *entry, *found;
 	struct hlist_node *next;
@@ -247,13 +247,12 @@ static void hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *other)
 }
 
 /*
- * Undo init_functions(). The caller of register_ftrace_function_probe() keeps
- * what it passed if that fails, so this must not be done by free(), which
- * would dispose of it; and that what an init() sets up is a mapper is part of
- * the deal.
+ * Undo probe_init_functions(). If register_ftrace_function_probe() fails, its caller keeps
+ * what it passed. So free(), which would dispose of that, must not be called here.
+ * This works because an init() is required to set up a mapper.
  */
-static void forget_functions(struct ftrace_func_probe *probe,
-			     struct ftrace_hash *functions)
+static void probe_forget_functions(struct ftrace_func_probe *probe,
+				   struct ftrace_hash *functions)
 {
 	struct ftrace_func_entry *entry;
 	struct hlist_node *next;
@@ -266,8 +265,8 @@ static void forget_functions(struct ftrace_func_probe *probe,
 		ftrace_func_mapper_remove_ip(probe->data, entry->ip);
 }
 
-static int init_functions(struct ftrace_func_probe *probe,
-			  struct ftrace_hash *functions, void *data)
+static int probe_init_functions(struct ftrace_func_probe *probe,
+				struct ftrace_hash *functions, void *data)
 {
 	struct ftrace_probe_ops *probe_ops = probe->probe_ops;
 	struct ftrace_func_entry *entry;
@@ -281,16 +280,16 @@ static int init_functions(struct ftrace_func_probe *probe,
 		ret = probe_ops->init(probe_ops, probe->tr, entry->ip, data,
 				      &probe->data);
 		if (ret < 0) {
-			forget_functions(probe, functions);
+			probe_forget_functions(probe, functions);
 			return ret;
 		}
 	}
 	return 0;
 }
 
-/* Make @functions what @probe is on, and start it if it is new. */
-static int set_functions(struct ftrace_func_probe *probe,
-			 struct ftrace_hash *functions)
+/* Make @functions the filter of @probe, and start @probe if it is new. */
+static int probe_set_functions(struct ftrace_func_probe *probe,
+			       struct ftrace_hash *functions)
 {
 	struct ftrace_ops *ops = &probe->ops;
 	int ret;
@@ -307,10 +306,10 @@ static int set_functions(struct ftrace_func_probe *probe,
 	return ret;
 }
 
-/* Returns how many functions were added. */
-static int add_functions(struct ftrace_func_probe *probe, char *glob, void *data)
+/* Returns the number of functions that were added. */
+static int probe_add_functions(struct ftrace_func_probe *probe, char *glob, void *data)
 {
-	struct ftrace_hash *old = functions_of(probe);
+	struct ftrace_hash *old = probe_functions(probe);
 	struct ftrace_hash *all, *added = NULL;
 	int ret = -ENOMEM;
 
@@ -325,17 +324,17 @@ static int add_functions(struct ftrace_func_probe *probe, char *glob, void *data
 	added = ftrace_hash_dup(all);
 	if (!added)
 		goto out;
-	hash_subtract(added, old);
+	probe_hash_subtract(added, old);
 	ret = -EINVAL;
 	if (ftrace_hash_empty(added))
 		goto out;
 
-	ret = init_functions(probe, added, data);
+	ret = probe_init_functions(probe, added, data);
 	if (ret)
 		goto out;
-	ret = set_functions(probe, all);
+	ret = probe_set_functions(probe, all);
 	if (ret)
-		forget_functions(probe, added);
+		probe_forget_functions(probe, added);
 	else
 		ret = added->count;
 out:
@@ -345,18 +344,18 @@ out:
 }
 
 /**
- * register_ftrace_function_probe - call something when functions are hit
+ * register_ftrace_function_probe - call a function when traced functions are called
  * @glob: which functions; modified
- * @tr: the trace array that this is to be listed in and to act on
- * @probe_ops: what to call; if it has an init(), that sets up a mapper
+ * @tr: the trace array that lists the probe and that the probe acts on
+ * @probe_ops: what to call; if it has an init(), the init() sets up a mapper
  * @data: passed to the init() of @probe_ops for each function
  *
- * Functions that have this very probe already keep it as it is.
+ * Functions that already have this probe keep it unchanged.
  *
  * Context: Process context, may sleep. event_mutex may be held.
- * Return: how many functions got the probe, which is not 0; -EINVAL if there is
- *	none that can get it; or another error. If it failed, nothing has
- *	changed, and what @data points to is still the caller's.
+ * Return: the number of functions that got the probe, which is not 0; -EINVAL if no
+ *	function can get the probe; or another error. After an error nothing has
+ *	changed, and what @data points to still belongs to the caller.
  */
 int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 				   struct ftrace_probe_ops *probe_ops, void *data)
@@ -369,25 +368,25 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 		return -EINVAL;
 
 	guard(mutex)(&probe_mutex);
-	probe = find_probe(tr, probe_ops);
+	probe = probe_find(tr, probe_ops);
 	is_new = !probe;
 	if (is_new)
-		probe = new_probe(tr, probe_ops);
+		probe = probe_new(tr, probe_ops);
 	if (!probe)
 		return -ENOMEM;
 
-	ret = add_functions(probe, glob, data);
+	ret = probe_add_functions(probe, glob, data);
 	if (ret < 0 && is_new) {
 		if (probe_ops->init)
 			free_ftrace_func_mapper(probe->data, NULL);
-		free_probe(probe);
+		probe_free(probe);
 	}
 	return ret;
 }
 
-/* Tell a probe that @functions no longer have it; nobody may be using it. */
-static void free_functions(struct ftrace_func_probe *probe,
-			   struct ftrace_hash *functions)
+/* Call free() for @functions, which lost the probe and which nobody is using. */
+static void probe_free_functions(struct ftrace_func_probe *probe,
+				 struct ftrace_hash *functions)
 {
 	struct ftrace_probe_ops *probe_ops = probe->probe_ops;
 	struct ftrace_func_entry *entry;
@@ -402,7 +401,7 @@ static void free_functions(struct ftrace_func_probe *probe,
 }
 
 /* Needs no memory, and fails only after ftrace_kill(). */
-static int remove_probe(struct ftrace_func_probe *probe)
+static int probe_remove(struct ftrace_func_probe *probe)
 {
 	struct ftrace_probe_ops *probe_ops = probe->probe_ops;
 	int ret;
@@ -414,19 +413,19 @@ static int remove_probe(struct ftrace_func_probe *probe)
 	mutex_unlock(&ftrace_lock);
 	if (ret)
 		return ret;
-	/* Nobody is in probe_hit() for it then. */
+	/* After that, no task is in probe_hit() for this probe. */
 	ftrace_ops_stop_wait(&probe->ops);
 
-	free_functions(probe, functions_of(probe));
+	probe_free_functions(probe, probe_functions(probe));
 	if (probe_ops->free)
 		probe_ops->free(probe_ops, probe->tr, 0, probe->data);
-	free_probe(probe);
+	probe_free(probe);
 	return 0;
 }
 
-static int remove_functions(struct ftrace_func_probe *probe, char *glob)
+static int probe_remove_functions(struct ftrace_func_probe *probe, char *glob)
 {
-	struct ftrace_hash *old = functions_of(probe);
+	struct ftrace_hash *old = probe_functions(probe);
 	struct ftrace_hash *kept, *removed;
 	int ret = -ENOMEM;
 
@@ -440,23 +439,23 @@ static int remove_functions(struct ftrace_func_probe *probe, char *glob)
 		ret = ret ?: -EINVAL;
 		goto out;
 	}
-	hash_subtract(removed, kept);
+	probe_hash_subtract(removed, kept);
 
-	/* An empty filter would stand for all functions. */
+	/* An empty filter would mean all functions. */
 	if (ftrace_hash_empty(kept)) {
-		ret = remove_probe(probe);
+		ret = probe_remove(probe);
 		goto out;
 	}
 
-	ret = set_functions(probe, kept);
+	ret = probe_set_functions(probe, kept);
 	if (ret)
 		goto out;
 	/*
-	 * Who is in probe_hit() for one of them may be using its data. Who is
-	 * only about to be there finds that there is none.
+	 * A task in probe_hit() for a removed function may be using the data of that
+	 * function. A task that enters probe_hit() later finds no data.
 	 */
 	synchronize_rcu();
-	free_functions(probe, removed);
+	probe_free_functions(probe, removed);
 out:
 	ftrace_hash_free(removed);
 	ftrace_hash_free(kept);
@@ -469,10 +468,11 @@ out:
  * @tr: the trace array
  * @probe_ops: what is called
  *
- * Context: Process context, may sleep. What the free() of @probe_ops needs must
- *	be held, such as event_mutex.
- * Return: 0; -ENODEV if no function has this probe; -EINVAL if none that @glob
- *	matches has it; or another error. If it failed, nothing has changed.
+ * Context: Process context, may sleep. What the free() of @probe_ops needs must be
+ *	held, such as event_mutex.
+ * Return: 0; -ENODEV if no function has this probe; -EINVAL if no function that
+ *	@glob matches has this probe; or another error. After an error nothing has
+ *	changed.
  */
 int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 					  struct ftrace_probe_ops *probe_ops)
@@ -483,13 +483,13 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 		return -EINVAL;
 
 	guard(mutex)(&probe_mutex);
-	probe = find_probe(tr, probe_ops);
+	probe = probe_find(tr, probe_ops);
 	if (!probe)
 		return -ENODEV;
-	/* Also those that no longer have a name, as of a module that left. */
+	/* This includes functions without a name, as those of an unloaded module. */
 	if (!*glob || !strcmp(glob, "*"))
-		return remove_probe(probe);
-	return remove_functions(probe, glob);
+		return probe_remove(probe);
+	return probe_remove_functions(probe, glob);
 }
 
 /**
@@ -504,21 +504,21 @@ void clear_ftrace_function_probes(struct trace_array *tr)
 
 	guard(mutex)(&probe_mutex);
 	list_for_each_entry_safe(probe, next, &tr->func_probes, list) {
-		if (!remove_probe(probe))
+		if (!probe_remove(probe))
 			continue;
 		/*
-		 * After ftrace_kill() call sites call it until the next boot:
-		 * it must stay, and must not know @tr.
+		 * After ftrace_kill() call sites call the probe until the next boot:
+		 * the probe must stay, and must not use @tr.
 		 */
 		WRITE_ONCE(probe->tr, NULL);
 		synchronize_rcu();
 	}
 }
 
-/* Go to the next function of the probe, to the first if there is no @entry. */
-static bool next_function(struct ftrace_probe_iter *iter)
+/* Go to the next function of the probe, or to the first if @entry is NULL. */
+static bool probe_next_function(struct ftrace_probe_iter *iter)
 {
-	struct ftrace_hash *hash = functions_of(iter->probe);
+	struct ftrace_hash *hash = probe_functions(iter->probe);
 	struct hlist_node *node = NULL;
 
 	if (iter->entry) {
@@ -539,7 +539,7 @@ static bool next_function(struct ftrace_probe_iter *iter)
 
 /**
  * ftrace_probe_first - find the first of the probed functions
- * @iter: set to it
+ * @iter: set to the function found
  * @tr: the trace array
  *
  * Context: ftrace_lock held.
@@ -551,12 +551,12 @@ bool ftrace_probe_first(struct ftrace_probe_iter *iter, struct trace_array *tr)
 	iter->probe = list_first_entry_or_null(&tr->func_probes,
 					       struct ftrace_func_probe, list);
 	/* A probe that is listed has a function. */
-	return iter->probe && next_function(iter);
+	return iter->probe && probe_next_function(iter);
 }
 
 /**
  * ftrace_probe_next - go to the next of the probed functions
- * @iter: where the one before it was found, with ftrace_lock held since
+ * @iter: the current function; ftrace_lock has been held since it was found
  *
  * Context: ftrace_lock held.
  * Return: false if there is none.
@@ -565,18 +565,18 @@ bool ftrace_probe_next(struct ftrace_probe_iter *iter)
 {
 	struct ftrace_func_probe *probe = iter->probe;
 
-	if (next_function(iter))
+	if (probe_next_function(iter))
 		return true;
 	if (list_is_last(&probe->list, &probe->tr->func_probes))
 		return false;
 
 	iter->probe = list_next_entry(probe, list);
-	return next_function(iter);
+	return probe_next_function(iter);
 }
 
 /**
- * ftrace_probe_show - print a probed function in the way of its probe
- * @m: where to
+ * ftrace_probe_show - print a probed function in the format of its probe
+ * @m: the file to print to
  * @iter: the function
  *
  * Context: ftrace_lock held.
@@ -586,7 +586,7 @@ int ftrace_probe_show(struct seq_file *m, const struct ftrace_probe_iter *iter)
 {
 	struct ftrace_probe_ops *probe_ops = iter->probe->probe_ops;
 
-	/* Functions may be leaving the map of the probe. */
+	/* Functions may be removed from the map of the probe. */
 	guard(rcu)();
 	if (probe_ops->print)
 		return probe_ops->print(m, iter->entry->ip, probe_ops,
@@ -598,7 +598,7 @@ int ftrace_probe_show(struct seq_file *m, const struct ftrace_probe_iter *iter)
 
 static LIST_HEAD(commands);
 
-static struct ftrace_func_command *find_command(const char *name)
+static struct ftrace_func_command *probe_find_command(const char *name)
 {
 	struct ftrace_func_command *cmd;
 
@@ -610,14 +610,14 @@ static struct ftrace_func_command *find_command(const char *name)
 
 /**
  * register_ftrace_command - add a command of the filter files
- * @cmd: the command; stays in use
+ * @cmd: the command, which must stay
  *
  * Context: Boot, one at a time: the list of commands has no lock.
  * Return: 0, or -EBUSY if there is a command of that name.
  */
 __init int register_ftrace_command(struct ftrace_func_command *cmd)
 {
-	if (find_command(cmd->name))
+	if (probe_find_command(cmd->name))
 		return -EBUSY;
 	list_add(&cmd->list, &commands);
 	return 0;
@@ -632,7 +632,7 @@ __init int register_ftrace_command(struct ftrace_func_command *cmd)
  */
 __init int unregister_ftrace_command(struct ftrace_func_command *cmd)
 {
-	struct ftrace_func_command *found = find_command(cmd->name);
+	struct ftrace_func_command *found = probe_find_command(cmd->name);
 
 	if (!found)
 		return -ENODEV;
@@ -642,12 +642,12 @@ __init int unregister_ftrace_command(struct ftrace_func_command *cmd)
 
 /**
  * ftrace_run_command - carry out "func:name:params"
- * @tr: the trace array of the file it was written to, or NULL
- * @hash: the new content of the filter so far
+ * @tr: the trace array of the file that was written to, or NULL
+ * @hash: the new filter so far
  * @func: the part before the first colon; may be modified
- * @name: the part before the second one
+ * @name: the part before the second colon
  * @params: the rest, which may be modified, or NULL
- * @enable: 1 for a filter, 0 for its opposite
+ * @enable: 1 for set_ftrace_filter, 0 for set_ftrace_notrace
  *
  * Context: Process context, may sleep. ftrace_lock not held.
  * Return: 0, an error of the command, or -EINVAL if there is no such command.
@@ -655,7 +655,7 @@ __init int unregister_ftrace_command(struct ftrace_func_command *cmd)
 int ftrace_run_command(struct trace_array *tr, struct ftrace_hash *hash,
 		       char *func, char *name, char *params, int enable)
 {
-	struct ftrace_func_command *cmd = find_command(name);
+	struct ftrace_func_command *cmd = probe_find_command(name);
 
 	if (!cmd)
 		return -EINVAL;

@@ -2,11 +2,11 @@
 /*
  * The function profiler: how often each function was called, and for how long.
  *
- * Each CPU has a table of its own with a record for each function, found by
- * hashing the function's address and looking on from there. A record is taken
- * by writing the address into a free one, and is never given back, so that
- * neither needs a lock, in any context. Records survive until the profiler is
- * switched on again, for trace_stat/function<cpu> to show.
+ * Each CPU has a table with one record for each function, found by hashing the
+ * address of the function and searching on from there. A record is taken by writing
+ * the address into a free record, and is never given back. So neither the search nor
+ * the taking needs a lock, in any context. Records stay until the profiler is
+ * switched on again, so that trace_stat/function<cpu> can show them.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -27,13 +27,13 @@ struct profile_record {
 	unsigned long	hits;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	u64		time;
-	u64		time_squared;	/* U64_MAX: it was too much */
+	u64		time_squared;	/* U64_MAX: overflow */
 #endif
 };
 
 struct profile {
 	struct profile_record	*records;	/* NULL until first used */
-	unsigned int		bits;		/* log2 of their number */
+	unsigned int		bits;		/* log2 of the number of records */
 	unsigned int		used;
 	struct tracer_stat	stat;
 };
@@ -45,12 +45,12 @@ static DEFINE_MUTEX(profile_mutex);
 static bool profiling;
 
 /*
- * Find the record of a function. One is taken if there is none and @take is
- * set, unless that would fill the table: there must be a free one to end the
- * search for a function that is not there. Preemption is off.
+ * Find the record of a function. If there is none and @take is set, take a free
+ * record, unless that would fill the table: the search for a function without a
+ * record ends at a free record. Preemption is off.
  */
-static struct profile_record *find_record(struct profile *profile,
-					  unsigned long ip, bool take)
+static struct profile_record *profile_find_record(struct profile *profile,
+						  unsigned long ip, bool take)
 {
 	unsigned int mask = (1U << profile->bits) - 1;
 	unsigned int i = hash_long(ip, profile->bits);
@@ -63,7 +63,7 @@ static struct profile_record *find_record(struct profile *profile,
 		if (!taken) {
 			if (!take || profile->used >= mask - mask / 16)
 				return NULL;
-			/* An interrupt may have been faster. */
+			/* An interrupt may have taken the record first. */
 			taken = cmpxchg_local(&rec->ip, 0, ip);
 			if (!taken) {
 				profile->used++;
@@ -76,27 +76,27 @@ static struct profile_record *find_record(struct profile *profile,
 }
 
 /*
- * The profile to count in, NULL if none. Interrupts are off, so that no more is
- * counted once who switched it off has waited for RCU; and they are off without
- * a word to those who trace that, for whom it would be a thing of the function
- * that is being counted.
+ * Get the profile to count in, NULL if profiling is off. The caller has interrupts
+ * off: when profiling is switched off, waiting for RCU ends the counting. The caller
+ * switches them off without tracing: a tracer of interrupts-off times would blame
+ * the function that is being counted.
  */
-static struct profile *this_profile(void)
+static struct profile *profile_this(void)
 {
-	/* Pairs with set_profiling(). */
+	/* Pairs with profile_set(). */
 	return smp_load_acquire(&profiling) ? this_cpu_ptr(&profiles) : NULL;
 }
 
-static void count_hit(unsigned long ip)
+static void profile_count_hit(unsigned long ip)
 {
 	struct profile_record *rec = NULL;
 	struct profile *profile;
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	profile = this_profile();
+	profile = profile_this();
 	if (profile)
-		rec = find_record(profile, ip, true);
+		rec = profile_find_record(profile, ip, true);
 	if (rec)
 		rec->hits++;
 	raw_local_irq_restore(flags);
@@ -107,7 +107,7 @@ static bool graph_time = true;
 
 /**
  * ftrace_graph_graph_time_control - carry out the option graph-time
- * @enable: the time of a function includes that of the functions it calls
+ * @enable: the time of a function includes the time of the functions that it calls
  */
 void ftrace_graph_graph_time_control(bool enable)
 {
@@ -119,7 +119,7 @@ static int profile_entry(struct ftrace_graph_ent *trace,
 {
 	struct ftrace_ret_stack *frame;
 
-	count_hit(trace->func);
+	profile_count_hit(trace->func);
 
 	frame = ftrace_graph_get_ret_stack(current, 0);
 	if (!frame)
@@ -128,7 +128,7 @@ static int profile_entry(struct ftrace_graph_ent *trace,
 	return 1;
 }
 
-static void add_time(struct profile_record *rec, u64 time)
+static void profile_add_time(struct profile_record *rec, u64 time)
 {
 	u64 squared;
 
@@ -141,7 +141,7 @@ static void add_time(struct profile_record *rec, u64 time)
 static void profile_return(struct ftrace_graph_ret *trace,
 			   struct fgraph_ops *gops)
 {
-	/* fgraph has taken off the time asleep, if that is wanted. */
+	/* If the option is set, fgraph has subtracted the time asleep. */
 	u64 time = trace->rettime - trace->calltime;
 	struct profile_record *rec = NULL;
 	struct ftrace_ret_stack *frame;
@@ -159,12 +159,12 @@ static void profile_return(struct ftrace_graph_ret *trace,
 	}
 
 	raw_local_irq_save(flags);
-	profile = this_profile();
-	/* If it was called on another CPU, there may be none on this one. */
+	profile = profile_this();
+	/* If the function was called on another CPU, this CPU may have no record. */
 	if (profile)
-		rec = find_record(profile, trace->func, false);
+		rec = profile_find_record(profile, trace->func, false);
 	if (rec)
-		add_time(rec, time);
+		profile_add_time(rec, time);
 	raw_local_irq_restore(flags);
 }
 
@@ -173,25 +173,25 @@ static struct fgraph_ops profile_ops = {
 	.retfunc	= profile_return,
 };
 
-static int start_profiling(void)
+static int profile_start(void)
 {
 	ftrace_ops_set_global_filter(&profile_ops.ops);
 	return register_ftrace_graph(&profile_ops);
 }
 
-static void stop_profiling(void)
+static void profile_stop(void)
 {
 	unregister_ftrace_graph(&profile_ops);
 }
 
-static int compare_records(const void *p1, const void *p2)
+static int profile_compare_records(const void *p1, const void *p2)
 {
 	const struct profile_record *a = p1, *b = p2;
 
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-static int print_headers(struct seq_file *m)
+static int profile_print_headers(struct seq_file *m)
 {
 	seq_puts(m, "  Function                               Hit    Time            Avg             s^2\n"
 		    "  --------                               ---    ----            ---             ---\n");
@@ -199,11 +199,11 @@ static int print_headers(struct seq_file *m)
 }
 
 /*
- * The sample variance: the mean of the squares less the square of the mean,
- * times n / (n - 1). With the mean as quotient and remainder of the sum of
- * times, nothing exceeds the sum of squares.
+ * The sample variance: the mean of the squares minus the square of the mean, times n
+ * / (n - 1). The mean is kept as quotient and remainder of the sum of times, so that
+ * no intermediate value exceeds the sum of squares.
  */
-static u64 variance(u64 time, u64 squared, unsigned long n)
+static u64 profile_variance(u64 time, u64 squared, unsigned long n)
 {
 	u64 mean = div64_ul(time, n);
 	u64 rest = time - mean * n;
@@ -216,21 +216,21 @@ static u64 variance(u64 time, u64 squared, unsigned long n)
 
 	mean_square = div64_ul(squared, n);
 	square = mean * mean + div64_ul(2 * mean * rest, n);
-	/* The CPU that counts may be between the two. */
+	/* The counting CPU may have updated only one of the two sums. */
 	if (mean_square < square)
 		return 0;
 	mean_square -= square;
 	return mean_square + div64_ul(mean_square, n - 1);
 }
 
-/* As tracing_thresh would have it, in ns, for the average. */
-static bool below_threshold(const struct profile_record *rec, unsigned long hits)
+/* Is the average below tracing_thresh, which is in ns? */
+static bool profile_below_threshold(const struct profile_record *rec, unsigned long hits)
 {
 	return tracing_thresh && div64_ul(rec->time, hits) < tracing_thresh;
 }
 
-static void print_times(struct seq_file *m, struct profile_record *rec,
-			unsigned long hits)
+static void profile_print_times(struct seq_file *m, struct profile_record *rec,
+				unsigned long hits)
 {
 	static struct trace_seq s;	/* too big for the stack */
 	u64 time = rec->time;
@@ -243,8 +243,8 @@ static void print_times(struct seq_file *m, struct profile_record *rec,
 	trace_seq_puts(&s, "    ");
 	trace_print_graph_duration(div64_ul(time, hits), &s);
 	trace_seq_puts(&s, "    ");
-	/* What it takes to be ns, and shows as us, is a thousandth of ns^2. */
-	trace_print_graph_duration(div_u64(variance(time, rec->time_squared, hits),
+	/* trace_print_graph_duration() takes ns and prints us, so pass ns^2 / 1000. */
+	trace_print_graph_duration(div_u64(profile_variance(time, rec->time_squared, hits),
 					   1000), &s);
 	trace_print_seq(m, &s);
 }
@@ -252,72 +252,72 @@ static void print_times(struct seq_file *m, struct profile_record *rec,
 static void profile_call(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	count_hit(ip);
+	profile_count_hit(ip);
 }
 
 static struct ftrace_ops profile_ops = {
 	.func	= profile_call,
 };
 
-static int start_profiling(void)
+static int profile_start(void)
 {
 	ftrace_ops_set_global_filter(&profile_ops);
 	return register_ftrace_function(&profile_ops);
 }
 
-static void stop_profiling(void)
+static void profile_stop(void)
 {
 	unregister_ftrace_function(&profile_ops);
 }
 
-static int compare_records(const void *p1, const void *p2)
+static int profile_compare_records(const void *p1, const void *p2)
 {
 	const struct profile_record *a = p1, *b = p2;
 
 	return (a->hits > b->hits) - (a->hits < b->hits);
 }
 
-static int print_headers(struct seq_file *m)
+static int profile_print_headers(struct seq_file *m)
 {
 	seq_puts(m, "  Function                               Hit\n"
 		    "  --------                               ---\n");
 	return 0;
 }
 
-static bool below_threshold(const struct profile_record *rec, unsigned long hits)
+static bool profile_below_threshold(const struct profile_record *rec, unsigned long hits)
 {
 	return false;
 }
 
-static void print_times(struct seq_file *m, struct profile_record *rec,
-			unsigned long hits)
+static void profile_print_times(struct seq_file *m, struct profile_record *rec,
+				unsigned long hits)
 {
 }
 #endif
 
-static int print_record(struct seq_file *m, void *v)
+static int profile_print_record(struct seq_file *m, void *v)
 {
 	struct profile_record *rec = v;
 	char name[KSYM_SYMBOL_LEN];
 	unsigned long hits;
 
 	guard(mutex)(&profile_mutex);
-	/* It may have been reset since the file was opened. */
+	/* The record may have been reset since the file was opened. */
 	hits = READ_ONCE(rec->hits);
 	if (!hits)
 		return -EBUSY;
-	if (below_threshold(rec, hits))
+	if (profile_below_threshold(rec, hits))
 		return 0;
 
 	kallsyms_lookup(rec->ip, NULL, NULL, NULL, name);
 	seq_printf(m, "  %-30.30s  %10lu", name, hits);
-	print_times(m, rec, hits);
+	profile_print_times(m, rec, hits);
 	seq_putc(m, '\n');
 	return 0;
 }
 
-/* The first record from the @i-th on that counts something. */
-static void *next_record(struct profile *profile, unsigned int i)
+/* Find the first record with a count, from the @i-th record on. */
+static void *profile_next_record(struct profile *profile, unsigned int i)
 {
 	for (; profile->records && i < 1U << profile->bits; i++)
 		if (READ_ONCE(profile->records[i].hits))
@@ -325,13 +325,13 @@ static void *next_record(struct profile *profile, unsigned int i)
 	return NULL;
 }
 
-static void *first_stat(struct tracer_stat *stat)
+static void *profile_first_stat(struct tracer_stat *stat)
 {
-	return next_record(container_of(stat, struct profile, stat), 0);
+	return profile_next_record(container_of(stat, struct profile, stat), 0);
 }
 
-/* All that it gets is a record: see whose it is. */
-static void *next_stat(void *prev, int idx)
+/* Only the record is passed, so first find the CPU that it belongs to. */
+static void *profile_next_stat(void *prev, int idx)
 {
 	struct profile_record *rec = prev;
 	struct profile *profile;
@@ -341,12 +341,12 @@ static void *next_stat(void *prev, int idx)
 		profile = per_cpu_ptr(&profiles, cpu);
 		if (profile->records && rec >= profile->records &&
 		    rec < profile->records + (1UL << profile->bits))
-			return next_record(profile, rec - profile->records + 1);
+			return profile_next_record(profile, rec - profile->records + 1);
 	}
 	return NULL;
 }
 
-static int reset_profile(struct profile *profile, int cpu)
+static int profile_reset(struct profile *profile, int cpu)
 {
 	unsigned long functions = ftrace_update_tot_cnt;
 	struct profile_record *records;
@@ -360,7 +360,7 @@ static int reset_profile(struct profile *profile, int cpu)
 	}
 
 	/*
-	 * The table stays for good, for readers of trace_stat keep pointers to
+	 * The table is never freed, because readers of trace_stat keep pointers to
 	 * records. So leave room for modules.
 	 */
 	bits = order_base_2(functions + functions / 4 + 16);
@@ -374,7 +374,7 @@ static int reset_profile(struct profile *profile, int cpu)
 	return 0;
 }
 
-static int set_profiling(bool on)
+static int profile_set(bool on)
 {
 	int cpu, ret;
 
@@ -384,21 +384,21 @@ static int set_profiling(bool on)
 
 	if (!on) {
 		WRITE_ONCE(profiling, false);
-		stop_profiling();
-		/* The next reset must not meet one that still counts. */
+		profile_stop();
+		/* A CPU must not count any more when the next reset comes. */
 		synchronize_rcu();
 		return 0;
 	}
 
 	for_each_possible_cpu(cpu) {
-		ret = reset_profile(per_cpu_ptr(&profiles, cpu), cpu);
+		ret = profile_reset(per_cpu_ptr(&profiles, cpu), cpu);
 		if (ret)
 			return ret;
 	}
 
-	/* Who sees this sees the tables. */
+	/* A CPU that sees this also sees the tables. Pairs with profile_this(). */
 	smp_store_release(&profiling, true);
-	ret = start_profiling();
+	ret = profile_start();
 	if (ret)
 		WRITE_ONCE(profiling, false);
 	return ret;
@@ -420,7 +420,7 @@ static ssize_t profile_write(struct file *file, const char __user *ubuf,
 
 	ret = kstrtoul_from_user(ubuf, cnt, 10, &on);
 	if (!ret)
-		ret = set_profiling(on);
+		ret = profile_set(on);
 	if (ret)
 		return ret;
 
@@ -436,7 +436,7 @@ static const struct file_operations profile_fops = {
 };
 
 /**
- * ftrace_profile_tracefs - make the files of the function profiler
+ * ftrace_profile_tracefs - create the files of the function profiler
  * @d_tracer: the top directory of tracefs
  *
  * Context: Boot.
@@ -451,11 +451,11 @@ __init void ftrace_profile_tracefs(struct dentry *d_tracer)
 		stat->name = kasprintf(GFP_KERNEL, "function%d", cpu);
 		if (!stat->name)
 			break;
-		stat->stat_start = first_stat;
-		stat->stat_next = next_stat;
-		stat->stat_cmp = compare_records;
-		stat->stat_show = print_record;
-		stat->stat_headers = print_headers;
+		stat->stat_start = profile_first_stat;
+		stat->stat_next = profile_next_stat;
+		stat->stat_cmp = profile_compare_records;
+		stat->stat_show = profile_print_record;
+		stat->stat_headers = profile_print_headers;
 		if (register_stat_tracer(stat)) {
 			pr_warn("no profile of the functions of CPU %d\n", cpu);
 			kfree(stat->name);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ops that run under another ops.
+ * Ops that run under another ops (subops).
  *
- * The graph tracer has one ops on the call sites, and calls those of its users
- * itself. A site has the managing ops if any that runs under it wants the site;
- * there is no merged filter to keep up to date.
+ * The graph tracer has one ops on the call sites, and itself calls the ops of its
+ * users. A site has the managing ops if at least one of its subops wants the site.
+ * There is no merged filter to keep up to date.
  */
 #include "core.h"
 #include "plan.h"
 
-/* Sites where @ops may change because @sub came or went. */
-static struct ftrace_scope sub_scope(struct ftrace_ops *sub)
+/* The sites where the managing ops may change because @sub was added or removed. */
+static struct ftrace_scope subops_scope(struct ftrace_ops *sub)
 {
 	struct ftrace_hash *filter;
 
@@ -20,22 +20,22 @@ static struct ftrace_scope sub_scope(struct ftrace_ops *sub)
 	return (struct ftrace_scope){ .hash = { filter } };
 }
 
-static int plan_sub(struct ftrace_ops *ops, struct ftrace_ops *sub, unsigned int flags)
+static int subops_plan(struct ftrace_ops *ops, struct ftrace_ops *sub, unsigned int flags)
 {
 	struct ftrace_change change = { ops, ftrace_ops_active(ops) };
-	struct ftrace_scope scope = sub_scope(sub);
+	struct ftrace_scope scope = subops_scope(sub);
 
 	return ftrace_plan_run(&change, 1, &scope, flags);
 }
 
 /**
- * ftrace_startup_subops - have an ops run under another one
- * @ops: the other one; registered with its first subops
- * @subops: the ops
- * @command: of no use here
+ * ftrace_startup_subops - let an ops run under another ops
+ * @ops: the managing ops; registered with its first subops
+ * @subops: the ops that runs under @ops
+ * @command: not used
  *
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or an error with nothing changed, as ftrace_ops_start().
- * Context: ftrace_lock held; may sleep.
  */
 int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command)
 {
@@ -51,7 +51,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 
 	first = list_empty(&ops->subop_list);
 	list_add(&subops->list, &ops->subop_list);
-	ret = first ? ftrace_ops_start(ops) : plan_sub(ops, subops, FTRACE_PLAN_NAMED);
+	ret = first ? ftrace_ops_start(ops) : subops_plan(ops, subops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		list_del(&subops->list);
 		return ret;
@@ -64,11 +64,11 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 /**
  * ftrace_shutdown_subops - undo ftrace_startup_subops()
  * @ops: the managing ops; unregistered with its last subops
- * @subops: the ops
- * @command: of no use here
+ * @subops: the ops that runs under @ops
+ * @command: not used
  *
- * Return: 0, or an error as ftrace_ops_stop(); @subops may be freed all the same.
- * Context: ftrace_lock held; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0, or an error as ftrace_ops_stop(); @subops may be freed even then.
  */
 int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command)
 {
@@ -82,7 +82,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 		list_del(&subops->list);
 	} else {
 		list_del(&subops->list);
-		ret = plan_sub(ops, subops, FTRACE_PLAN_AGREED);
+		ret = subops_plan(ops, subops, FTRACE_PLAN_AGREED);
 	}
 	subops->flags &= ~(FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP);
 	subops->managed = NULL;
@@ -90,13 +90,13 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 }
 
 /**
- * ftrace_ops_test - does an ops that runs under another want a call?
+ * ftrace_ops_test - does an ops that runs under another ops want a call?
  * @ops: the ops
  * @ip: address of the call site
- * @regs: of no use here
+ * @regs: not used
  *
- * Return: 1 if so, else 0.
- * Context: any, preemption off.
+ * Context: Any context, preemption off.
+ * Return: 1 if @ops wants the call, else 0.
  */
 int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs)
 {

@@ -3,10 +3,10 @@
  * Tables of call sites, and finding a site by its address.
  *
  * A site takes 8 bytes: its offset from the start of its table's text, and its
- * state. The set of tables is an array that is replaced as a whole when a table
- * comes, so that a look-up is two searches in sorted arrays, takes no lock and is
- * safe in any context. When a table goes there may be no memory for another
- * array: the table stays in the set without its sites, until one comes.
+ * state. The tables are in an array that is replaced as a whole when a table is
+ * added. So a look-up is two searches in sorted arrays, takes no lock and is safe in
+ * any context. When a table is removed, there may be no memory for another array:
+ * the table stays in the array without its sites, until the array is replaced.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -23,11 +23,11 @@ struct ftrace_tables __rcu *ftrace_tables;
 u64 ftrace_tables_gen;
 
 /**
- * ftrace_table_nth - tables one after the other, by address
- * @i: which, from 0
+ * ftrace_table_nth - get a table by its number; tables are in the order of addresses
+ * @i: number of the table, from 0
  *
- * Return: the table, NULL if there are no more.
  * Context: ftrace_lock held, or boot.
+ * Return: the table, NULL if there are no more tables.
  */
 struct ftrace_table *ftrace_table_nth(unsigned int i)
 {
@@ -37,12 +37,12 @@ struct ftrace_table *ftrace_table_nth(unsigned int i)
 }
 
 /**
- * ftrace_table_of - the table whose text an address lies in
+ * ftrace_table_of - find the table of the text that an address lies in
  * @ip: any address
  *
- * Return: the table, NULL if none; it stays while preemption is off or
- * ftrace_lock is held.
- * Context: any.
+ * Context: Any context.
+ * Return: the table, NULL if there is none. The table stays while preemption is off
+ *	or ftrace_lock is held.
  */
 struct ftrace_table *ftrace_table_of(unsigned long ip)
 {
@@ -63,16 +63,16 @@ struct ftrace_table *ftrace_table_of(unsigned long ip)
 }
 
 /**
- * ftrace_find_site_in - the first site of a table that touches a range
+ * ftrace_find_site_in - find the first site of a table that has a byte in a range
  * @t: the table
  * @start: first byte of the range
  * @end: last byte of the range
  *
- * Return: the site, NULL if none.
- * Context: any.
+ * Context: Any context.
+ * Return: the site, NULL if there is none.
  */
 struct ftrace_site *ftrace_find_site_in(struct ftrace_table *t, unsigned long start,
-				       unsigned long end)
+					unsigned long end)
 {
 	unsigned int lo = 0, hi = t->nr;
 
@@ -89,12 +89,13 @@ struct ftrace_site *ftrace_find_site_in(struct ftrace_table *t, unsigned long st
 }
 
 /**
- * ftrace_find_site - the site at an address
- * @ip: address of a site's first byte
- * @table: where to put its table
+ * ftrace_find_site - find the site at an address
+ * @ip: address of the first byte of a site
+ * @table: where to put the table of the site
  *
- * Return: the site, NULL if none; see ftrace_table_of() for how long it stays.
- * Context: any.
+ * Context: Any context.
+ * Return: the site, NULL if there is none; see ftrace_table_of() for how long the
+ *	site stays.
  */
 struct ftrace_site *ftrace_find_site(unsigned long ip, struct ftrace_table **table)
 {
@@ -111,10 +112,10 @@ struct ftrace_site *ftrace_find_site(unsigned long ip, struct ftrace_table **tab
 }
 
 /**
- * ftrace_nr_sites - how many sites may be patched now
+ * ftrace_nr_sites - the number of sites that may be patched now
  *
- * Return: their number.
  * Context: ftrace_lock held.
+ * Return: the number of sites.
  */
 unsigned int ftrace_nr_sites(void)
 {
@@ -127,12 +128,13 @@ unsigned int ftrace_nr_sites(void)
 }
 
 /**
- * ftrace_location_range - the call site in a range of addresses
+ * ftrace_location_range - find the first call site in a range of addresses
  * @start: first byte of the range
  * @end: last byte of the range
  *
- * Return: address of the first site that has a byte in the range, 0 if none.
- * Context: any.
+ * Context: Any context.
+ * Return: address of the first site that has a byte in the range, 0 if there is
+ *	none.
  */
 unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 {
@@ -147,11 +149,11 @@ unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 }
 
 /**
- * ftrace_location - the call site of a function
+ * ftrace_location - find the call site of a function
  * @ip: address of a call site, or of a function
  *
+ * Context: Any context; in NMI context only if @ip is the address of a site.
  * Return: address of the site, 0 if there is none.
- * Context: any but NMI, where @ip is not itself that of a site.
  */
 unsigned long ftrace_location(unsigned long ip)
 {
@@ -168,8 +170,8 @@ unsigned long ftrace_location(unsigned long ip)
  * @start: first byte of the range
  * @end: last byte of the range
  *
- * Return: 1 if so, for then the core patches there; 0 if not.
- * Context: any.
+ * Context: Any context.
+ * Return: 1 if there is a site, because the core patches there; else 0.
  */
 int ftrace_text_reserved(const void *start, const void *end)
 {
@@ -177,10 +179,10 @@ int ftrace_text_reserved(const void *start, const void *end)
 }
 
 /**
- * ftrace_table_free - free a table that was never in the set
+ * ftrace_table_free - free a table that was never in the array
  * @t: the table
  *
- * Context: may sleep.
+ * Context: Process context, may sleep.
  */
 void ftrace_table_free(struct ftrace_table *t)
 {
@@ -192,17 +194,17 @@ void ftrace_table_free(struct ftrace_table *t)
  * ftrace_table_build - make a table of the sites in a stretch of text
  * @mod: the module, NULL for the kernel
  * @start: first address of the text
- * @end: first address after it
- * @ips: addresses of sites, sorted; those outside the text are left out
- * @nr: how many
+ * @end: first address after the text
+ * @ips: addresses of sites, sorted; sites outside the text are left out
+ * @nr: number of addresses
  *
- * A site that is not at the start of a function belongs to a weak function
- * that the linker dropped for another: its code is there, but nothing ever
- * calls it and no symbol names it. It is left out, too.
+ * A site that is not at the start of a function belongs to a weak function that another
+ * function replaced at link time: the code is there, but nothing ever calls it and no
+ * symbol names it. Such a site is left out, too.
  *
- * Return: the table, not yet in the set; NULL if there is no site in the text;
- * ERR_PTR(-ENOMEM) if there is no memory.
- * Context: may sleep, ftrace_lock held.
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: the table, not yet in the array; NULL if there is no site in the text;
+ *	ERR_PTR(-ENOMEM) if there is no memory.
  */
 struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 					unsigned long end,
@@ -258,16 +260,16 @@ no_memory:
 }
 
 /**
- * ftrace_tables_drop - the text of a table is about to go
+ * ftrace_tables_drop - remove the sites of a table whose text is about to be freed
  * @t: the table, no site of which has a callback
  *
- * It cannot fail: it needs no memory, or else waits for a grace period of RCU.
+ * This function cannot fail: if there is no memory, it waits for a grace period of RCU.
  *
- * Context: ftrace_lock held, may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
  */
 void ftrace_tables_drop(struct ftrace_table *t)
 {
-	/* Who found the table before may still be looking for a site. */
+	/* A task that found the table before may still be looking for a site. */
 	WRITE_ONCE(t->nr, 0);
 	t->mod = NULL;
 	t->live = false;
@@ -276,11 +278,11 @@ void ftrace_tables_drop(struct ftrace_table *t)
 }
 
 /**
- * ftrace_tables_add - put a table into the set
+ * ftrace_tables_add - add a table to the array
  * @add: the table
  *
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or -ENOMEM with nothing changed.
- * Context: ftrace_lock held, may sleep.
  */
 int ftrace_tables_add(struct ftrace_table *add)
 {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counters of the tasks in a callback: one pair for each callback that can be freed.
+ *
+ * alloc_percpu() searches its chunks and clears the memory of every CPU, which takes longer
+ * than the rest of a registration. So counters are allocated in groups, and the first group is
+ * part of the kernel image. A pair is used again as it was left: only the sums over all CPUs
+ * are compared, and the two sums are equal when a pair is given back.
+ */
+#include <linux/bitmap.h>
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "counts.h"
+
+#define COUNTS_PER_GROUP	64
+
+/**
+ * struct count_group - counters that are allocated together
+ * @list: in count_groups
+ * @counts: the counters
+ * @used: which of them have a user
+ */
+struct count_group {
+	struct list_head		list;
+	struct ftrace_count __percpu	*counts;
+	DECLARE_BITMAP(used, COUNTS_PER_GROUP);
+};
+
+static DEFINE_PER_CPU(struct ftrace_count [COUNTS_PER_GROUP], first_counts);
+static struct count_group first_group = { .counts = first_counts };
+
+/* Groups with a free pair come first; ftrace_lock held. */
+static LIST_HEAD(count_groups);
+
+static struct count_group *count_group_make(void)
+{
+	struct count_group *group = kzalloc(sizeof(*group), GFP_KERNEL);
+
+	if (!group)
+		return NULL;
+	group->counts = __alloc_percpu(COUNTS_PER_GROUP * sizeof(struct ftrace_count),
+				       __alignof__(struct ftrace_count));
+	if (!group->counts) {
+		kfree(group);
+		return NULL;
+	}
+	return group;
+}
+
+/* A group with a free pair. */
+static struct count_group *count_group_find(void)
+{
+	struct count_group *group;
+
+	/* Before anything else has been registered. */
+	if (!first_group.list.next)
+		list_add(&first_group.list, &count_groups);
+
+	group = list_first_entry(&count_groups, struct count_group, list);
+	if (!bitmap_full(group->used, COUNTS_PER_GROUP))
+		return group;
+	group = count_group_make();
+	if (group)
+		list_add(&group->list, &count_groups);
+	return group;
+}
+
+/**
+ * ftrace_count_get - a pair of counters for a callback
+ *
+ * Context: ftrace_lock held; may sleep.
+ * Return: the counters, whose two sums over all CPUs are equal; or NULL without memory.
+ */
+struct ftrace_count __percpu *ftrace_count_get(void)
+{
+	struct count_group *group = count_group_find();
+	unsigned int n;
+
+	if (!group)
+		return NULL;
+	n = find_first_zero_bit(group->used, COUNTS_PER_GROUP);
+	__set_bit(n, group->used);
+	if (bitmap_full(group->used, COUNTS_PER_GROUP))
+		list_move_tail(&group->list, &count_groups);
+	return group->counts + n;
+}
+
+/**
+ * ftrace_count_put - nobody counts with a pair any more
+ * @count: what ftrace_count_get() returned; NULL is allowed
+ *
+ * Context: ftrace_lock held. As many tasks have left as have entered.
+ */
+void ftrace_count_put(struct ftrace_count __percpu *count)
+{
+	struct count_group *group;
+
+	if (!count)
+		return;
+	list_for_each_entry(group, &count_groups, list)
+		if (count >= group->counts && count < group->counts + COUNTS_PER_GROUP)
+			break;
+
+	__clear_bit(count - group->counts, group->used);
+	list_move(&group->list, &count_groups);
+	if (group != &first_group && bitmap_empty(group->used, COUNTS_PER_GROUP)) {
+		list_del(&group->list);
+		free_percpu(group->counts);
+		kfree(group);
+	}
+}
