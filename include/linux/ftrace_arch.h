@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an architecture gives the function tracing core.
+ * The interface between the function tracing core and an architecture.
  *
- * The core decides what each call site is to call; the architecture knows how
- * an instruction is changed while other CPUs run it, and how to build the code
- * between a site and the callbacks. They meet in the functions declared here.
+ * The core decides what each call site calls. The architecture knows how to change
+ * an instruction while other CPUs run it, and how to build the code between a site
+ * and the callbacks. The functions declared here are the interface between the two.
  */
 #ifndef _LINUX_FTRACE_ARCH_H
 #define _LINUX_FTRACE_ARCH_H
@@ -14,17 +14,17 @@
 
 struct ftrace_site;
 
-/* Bytes of the largest call site instruction of any architecture. */
+/* Size in bytes of the largest call site instruction of any architecture. */
 #define FTRACE_INSN_MAX		8
 
 /**
  * struct ftrace_patch - one call site of a batch, or one slot of a trampoline
- * @ip: address of what is changed
- * @site: its record; NULL for a slot
- * @from: what a site calls now, an index into the batch's targets
- * @to: what a site is to call, likewise
+ * @ip: address of the bytes to change
+ * @site: the record of the site; NULL for a slot
+ * @from: what a site calls now, as an index into the targets of the batch
+ * @to: what a site must call, as an index into the targets of the batch
  *
- * For a slot @from and @to are what arch_ftrace_tramp_off() put there.
+ * For a slot, arch_ftrace_tramp_off() sets @from and @to.
  */
 struct ftrace_patch {
 	unsigned long		ip;
@@ -34,11 +34,11 @@ struct ftrace_patch {
 };
 
 /**
- * struct ftrace_count - how often a callback was entered, and how often left
- * @entered: counted up by the trampoline before the call
- * @left: counted up by the trampoline after it
+ * struct ftrace_count - how many tasks entered a callback, and how many left it
+ * @entered: incremented by the trampoline before the call
+ * @left: incremented by the trampoline after the call
  *
- * On each CPU. Both wrap round.
+ * There is one on each CPU. Both counters wrap.
  */
 struct ftrace_count {
 	unsigned long		entered;
@@ -47,9 +47,9 @@ struct ftrace_count {
 
 /**
  * struct ftrace_call - one callback of a trampoline
- * @func: what to call
- * @ops: what to pass as its third argument
- * @count: where to count; NULL if nobody will wait until no task is in it
+ * @func: the function to call
+ * @ops: the third argument of the function
+ * @count: where to count tasks; NULL if nobody waits until no task is in the callback
  */
 struct ftrace_call {
 	ftrace_func_t			func;
@@ -59,10 +59,10 @@ struct ftrace_call {
 
 /**
  * struct ftrace_tramp - code between call sites and their callbacks
- * @addr: where it is
- * @size: bytes of code
+ * @addr: address of the code
+ * @size: size of the code in bytes
  *
- * For each callback it has a slot, which can be switched off.
+ * A trampoline has a slot for each callback, which can be switched off.
  */
 struct ftrace_tramp {
 	unsigned long		addr;
@@ -70,7 +70,7 @@ struct ftrace_tramp {
 };
 
 #ifdef CONFIG_DYNAMIC_FTRACE
-/* Held by the core for all changes of what is traced. */
+/* The core holds this lock for all changes of what is traced. */
 extern struct mutex ftrace_lock;
 
 void __init arch_ftrace_init(void);

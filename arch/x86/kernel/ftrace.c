@@ -2,9 +2,9 @@
 /*
  * Function tracing on x86: what a call site looks like, and the graph hook.
  *
- * A site holds one 5-byte instruction: the call that the compiler made until
- * boot, then either the recommended 5-byte nop (Intel SDM vol. 2B, NOP; AMD APM
- * vol. 3, NOP) or a call (E8 rel32).
+ * A site holds one 5-byte instruction: until boot the call that the compiler made,
+ * then either the recommended 5-byte nop (Intel SDM vol. 2B, NOP; AMD APM vol. 3,
+ * NOP) or a call (E8 rel32).
  */
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -20,13 +20,13 @@
 #include "ftrace_insn.h"
 
 /**
- * arch_ftrace_insn - the instruction of a site
+ * arch_ftrace_insn - encode the instruction of a site
  * @ip: address of the site
- * @target: what it is to call, 0 for a nop
+ * @target: what the site calls, 0 for a nop
  * @buf: where the instruction goes, FTRACE_INSN_MAX bytes
  *
- * Return: its length in bytes.
- * Context: any.
+ * Context: Any context.
+ * Return: length of the instruction in bytes.
  */
 unsigned int arch_ftrace_insn(unsigned long ip, unsigned long target, u8 *buf)
 {
@@ -35,12 +35,12 @@ unsigned int arch_ftrace_insn(unsigned long ip, unsigned long target, u8 *buf)
 }
 
 /**
- * arch_ftrace_site_calls - does a site hold what its record says?
+ * arch_ftrace_site_calls - does a site hold the expected instruction?
  * @ip: address of the site
- * @target: what it should call, 0 for a nop
+ * @target: what the site should call, 0 for a nop
  *
- * Return: true if all its bytes are as they should be.
- * Context: text_mutex held, so that nobody changes them meanwhile.
+ * Context: text_mutex held, so that the bytes do not change meanwhile.
+ * Return: true if all bytes of the site are as expected.
  */
 bool arch_ftrace_site_calls(unsigned long ip, unsigned long target)
 {
@@ -51,20 +51,20 @@ bool arch_ftrace_site_calls(unsigned long ip, unsigned long target)
 }
 
 /**
- * arch_ftrace_check - do all sites of a batch hold what their records say?
+ * arch_ftrace_check - do the sites of a batch hold the expected instructions?
  * @batch: the sites, and slots of trampolines
- * @nr: how many
- * @targets: what ->from of a site stands for; 0 is a nop
+ * @nr: number of sites and slots
+ * @targets: the addresses that ->from of a site is an index into; 0 is a nop
  *
- * Return: how many do, from the first to the one before the first that does not.
- * Context: text_mutex held, so that nobody changes them meanwhile.
+ * Context: text_mutex held, so that the bytes do not change meanwhile.
+ * Return: number of sites and slots before the first site with unexpected bytes.
  */
 unsigned int arch_ftrace_check(const struct ftrace_patch *batch, unsigned int nr,
 			       const unsigned long *targets)
 {
 	unsigned int i = 0;
 
-	/* Nobody but us writes to a slot. */
+	/* Only the core writes to slots, so slots are not checked. */
 	while (i < nr && (!batch[i].site ||
 			  likely(arch_ftrace_site_calls(batch[i].ip, targets[batch[i].from]))))
 		i++;
@@ -75,11 +75,11 @@ unsigned int arch_ftrace_check(const struct ftrace_patch *batch, unsigned int nr
  * arch_ftrace_reaches - can a call from anywhere in the kernel reach @target?
  * @target: address of a function or trampoline
  *
- * A near call spans 2 GB either way (Intel SDM vol. 2A, CALL), which is what
- * lies between the start of the kernel image and the end of the module area.
+ * A near call reaches 2 GB in both directions (Intel SDM vol. 2A, CALL). This is the
+ * distance between the start of the kernel image and the end of the module area.
  *
- * Return: true if so.
- * Context: any.
+ * Context: Any context.
+ * Return: true if a call can reach @target.
  */
 bool arch_ftrace_reaches(unsigned long target)
 {
@@ -92,13 +92,14 @@ bool arch_ftrace_reaches(unsigned long target)
  * arch_ftrace_init_site - turn the call that the compiler made into a nop
  * @ip: address of the site, in kernel or module text that does not run yet
  *
- * Return: 0, or -EINVAL, with the site untouched, if there is no such call.
- * Context: boot with one CPU, or the loading of a module; ends with
- * arch_ftrace_init_done().
+ * After the last site the caller must call arch_ftrace_init_done().
+ *
+ * Context: Boot with one CPU, or the loading of a module.
+ * Return: 0, or -EINVAL, with the site unchanged, if there is no such call.
  */
 int arch_ftrace_init_site(unsigned long ip)
 {
-	/* objtool may have made nops of them at build time. */
+	/* objtool may have turned the calls into nops at build time. */
 	if (IS_ENABLED(CONFIG_FTRACE_MCOUNT_USE_OBJTOOL) && arch_ftrace_site_calls(ip, 0))
 		return 0;
 	if (!arch_ftrace_site_calls(ip, MCOUNT_ADDR))
@@ -108,10 +109,10 @@ int arch_ftrace_init_site(unsigned long ip)
 }
 
 /**
- * arch_ftrace_init_done - all sites of an object are nops
+ * arch_ftrace_init_done - serialise after all sites of an object became nops
  *
- * This CPU may have prefetched what was just written (Intel SDM vol. 3A,
- * Handling Self- and Cross-Modifying Code).
+ * This CPU may have prefetched the old instructions (Intel SDM vol. 3A, Handling Self-
+ * and Cross-Modifying Code).
  */
 void arch_ftrace_init_done(void)
 {

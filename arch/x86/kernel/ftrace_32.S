@@ -5,15 +5,15 @@
  * ftrace_caller and ftrace_regs_caller are templates that ftrace_tramp.c builds
  * trampolines from. Their parts are those of ftrace_64.S.
  *
- * A callback gets three arguments in registers (-mregparm=3) and the fourth on
- * the stack, in a slot that is its own to overwrite, so that each callback has
- * to have it anew. The stack while callbacks run, from the top:
+ * A callback gets three arguments in registers (-mregparm=3) and the fourth on the
+ * stack, in a slot that the callback may overwrite. So the slot is written again for
+ * each callback. The stack while callbacks run, from the top:
  *
  *	return address of the traced function		CALLER
  *	return address into the traced function		SITE
  *	the frame pointer, two frames, with CONFIG_FRAME_POINTER
  *	flags (ftrace_regs_caller)			FLAGS
- *	second argument, for the next callback		PARENT
+ *	second argument, kept until the next callback	PARENT
  *	struct pt_regs					REGS
  *	fourth argument					%esp
  */
@@ -94,7 +94,7 @@
 	movl	REGS+PT_EAX(%esp), %eax
 .endm
 
-/* What the compiler calls; every listed site becomes a nop before it runs. */
+/* The compiler emits calls of __fentry__(); each listed call becomes a nop before it runs. */
 SYM_FUNC_START(__fentry__)
 	RET
 SYM_FUNC_END(__fentry__)
@@ -176,9 +176,9 @@ SYM_FUNC_END(ftrace_regs_caller)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
- * A function whose return is traced returns to here, its return address gone
- * from the stack. Only the return value is live, and the frame pointer, for
- * whoever asks in the callback.
+ * A function whose return is traced returns to here; its return address is already
+ * off the stack. Only the return value is live, and the frame pointer, which the
+ * callback may read.
  */
 SYM_CODE_START(return_to_handler)
 	leal	-REGS_SIZE(%esp), %esp

@@ -2,16 +2,15 @@
 /*
  * Entry code of function tracing, 64-bit.
  *
- * ftrace_caller and ftrace_regs_caller are never run where they stand: they
- * are the templates that ftrace_tramp.c builds trampolines from, so that the
- * stack layout of a trampoline is one that objtool has seen and the ORC
- * unwinder knows. A template has five parts, each named by the label at its
- * start:
+ * ftrace_caller and ftrace_regs_caller never run at their own addresses:
+ * ftrace_tramp.c builds trampolines from these templates. So the stack layout of a
+ * trampoline is one that objtool has checked and that the ORC unwinder knows. A
+ * template has five parts, each named by the label at its start:
  *
  *	(start)	save registers, load the first two arguments of a callback
- *	_keep	remember the second for the next callback
- *	_again	load both once more, and what the callback before may have changed
- *	_call	the call, of which each callback gets one of its own
+ *	_keep	store the second argument, used again for the next callback
+ *	_again	load both again, and reset what the previous callback may have changed
+ *	_call	the call; each callback gets a call of its own
  *	_tail	restore registers
  *	_end	return, or jump to a direct caller
  *
@@ -21,7 +20,7 @@
  *	return address into the traced function		SITE
  *	the frame pointer, two frames, with CONFIG_FRAME_POINTER
  *	flags (ftrace_regs_caller)			FLAGS
- *	second argument, for the next callback		PARENT
+ *	second argument, kept until the next callback	PARENT
  *	struct pt_regs					%rsp
  */
 #include <linux/export.h>
@@ -50,10 +49,10 @@
 #define FRAME_BP	(FLAGS + 8 + 2 * 8)	/* the traced function's %rbp */
 
 /*
- * The frame pointer unwinder goes from the callback to a frame that returns
- * into the traced function, and from there to one that returns into its
- * caller, as if the traced function had set up its own. Where that caller is the
- * entry code it knows the last frame of a task by these five words; see
+ * The frame pointer unwinder goes from the callback to a frame that returns into the
+ * traced function, and from there to a frame that returns into its caller, as if the
+ * traced function had set up its own frame. If that caller is the entry code, the
+ * unwinder recognises the last frame of a task by these five words; see
  * is_last_ftrace_frame().
  */
 .macro push_frames
@@ -116,7 +115,7 @@
 	RET
 .endm
 
-/* What the compiler calls; every listed site becomes a nop before it runs. */
+/* The compiler emits calls of __fentry__(); each listed call becomes a nop before it runs. */
 SYM_FUNC_START(__fentry__)
 	do_nothing
 SYM_FUNC_END(__fentry__)
@@ -216,9 +215,9 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_regs_caller)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
- * A function whose return is traced returns to here, its return address gone
- * from the stack. Only the return value is live, and the frame pointer, for
- * whoever asks in the callback.
+ * A function whose return is traced returns to here; its return address is already
+ * off the stack. Only the return value is live, and the frame pointer, which the
+ * callback may read.
  */
 SYM_CODE_START(return_to_handler)
 	UNWIND_HINT_UNDEFINED
@@ -236,8 +235,8 @@ SYM_CODE_START(return_to_handler)
 	leaq	REGS_SIZE(%rsp), %rsp
 
 	/*
-	 * Not an indirect jump: the target has no ENDBR, and only a call paired
-	 * with the return leaves the return stack buffer as it should be.
+	 * Not an indirect jump, because the target has no ENDBR, and because only a
+	 * call paired with the return keeps the return stack buffer balanced.
 	 */
 	ANNOTATE_INTRA_FUNCTION_CALL
 	call	.Lto_caller

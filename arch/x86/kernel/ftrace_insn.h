@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The encoding of what is patched: a call site is E8 rel32 (Intel SDM vol. 2A,
- * CALL) or a nop; a slot of a trampoline that is switched off is E8 rel32 or
- * E9 rel32 (JMP).
+ * The encoding of what is patched: a call site is E8 rel32 (Intel SDM vol. 2A, CALL)
+ * or a nop. A slot of a trampoline that is switched off is E8 rel32 or E9 rel32
+ * (JMP).
  */
 #ifndef _X86_KERNEL_FTRACE_INSN_H
 #define _X86_KERNEL_FTRACE_INSN_H
@@ -19,7 +19,7 @@ static __always_inline s32 ftrace_rel32(unsigned long ip, unsigned long target)
 	return target - (ip + CALL_INSN_SIZE);
 }
 
-/* The four bytes after the first. */
+/* The last four bytes of the instruction. */
 static __always_inline u32 ftrace_insn_tail(unsigned long ip, unsigned long target)
 {
 	if (!target)
@@ -38,7 +38,7 @@ static inline void ftrace_make_insn(unsigned long ip, unsigned long target, u8 *
 	put_unaligned(ftrace_insn_tail(ip, target), (u32 *)(insn + 1));
 }
 
-/* A slot has its opcode in ->from and its rel32 in ->to. */
+/* For a slot, ->from is the opcode and ->to is the rel32. */
 static __always_inline void ftrace_slot_set(struct ftrace_patch *patch, unsigned long ip,
 					    u8 opcode, unsigned long target)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit test of the window that text is written through: what an NMI finds.
+ * KUnit test of the window that text is written through: the state that an NMI sees.
  *
- * One CPU patches all the time, another one sends it NMIs. A panic in such an NMI
+ * One CPU patches all the time, another CPU sends NMIs to it. A panic in such an NMI
  * may call switch_mm(), so loaded_mm must name an mm, also in the window.
  */
 #include <kunit/test.h>
@@ -20,21 +20,22 @@
 static atomic_t nmis, in_window, named, wrong;
 static unsigned int patcher;
 
-static bool has(const struct mm_struct *mm, unsigned long cr3)
+static bool window_mm_is(const struct mm_struct *mm, unsigned long cr3)
 {
 	return __pa(mm->pgd) == cr3;
 }
 
-static int look(unsigned int type, struct pt_regs *regs)
+static int window_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct mm_struct *mm = this_cpu_read(cpu_tlbstate.loaded_mm);
 	unsigned long cr3 = read_cr3_pa();
-	bool named_here = mm != LOADED_MM_SWITCHING && has(mm, cr3);
+	bool named_here = mm != LOADED_MM_SWITCHING && window_mm_is(mm, cr3);
 
 	if (raw_smp_processor_id() != patcher || !atomic_add_unless(&nmis, -1, 0))
 		return NMI_DONE;
-	/* A kernel thread has the page tables of some task, or those of the kernel. */
-	if (!has(current->active_mm, cr3) && !has(&init_mm, cr3) && !has(poking_mm, cr3)) {
+	/* A kernel thread has the page tables of a task, or those of the kernel. */
+	if (!window_mm_is(current->active_mm, cr3) && !window_mm_is(&init_mm, cr3) &&
+	    !window_mm_is(poking_mm, cr3)) {
 		atomic_inc(&in_window);
 		atomic_add(named_here, &named);
 	}
@@ -43,14 +44,14 @@ static int look(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
-static void nothing(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-		    struct ftrace_regs *fregs)
+static void window_callback(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			    struct ftrace_regs *fregs)
 {
 }
 
-static int patch(void *unused)
+static int window_patch_loop(void *unused)
 {
-	static struct ftrace_ops ops = { .func = nothing };
+	static struct ftrace_ops ops = { .func = window_callback };
 
 	while (!kthread_should_stop()) {
 		if (!register_ftrace_function(&ops))
@@ -71,8 +72,8 @@ static void nmi_in_the_window(struct kunit *test)
 		return;
 	}
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
-	KUNIT_ASSERT_EQ(test, register_nmi_handler(NMI_LOCAL, look, 0, "ftrace_kunit"), 0);
-	task = kthread_create_on_cpu(patch, NULL, patcher, "ftrace_kunit/%u");
+	KUNIT_ASSERT_EQ(test, register_nmi_handler(NMI_LOCAL, window_nmi, 0, "ftrace_kunit"), 0);
+	task = kthread_create_on_cpu(window_patch_loop, NULL, patcher, "ftrace_kunit/%u");
 	if (!IS_ERR(task)) {
 		wake_up_process(task);
 		while (atomic_read(&named) < 3 && time_before(jiffies, end)) {

@@ -2,30 +2,30 @@
 /*
  * Change any number of call sites while other CPUs run them.
  *
- * The one idea: the first byte of a site is int3 for as long as its other four
- * are in doubt. A site goes through three phases:
+ * The basic idea: as long as the last four bytes of a site may belong to the old or
+ * to the new instruction, the first byte is int3. A site goes through three phases:
  *
  *	INT3	the first byte becomes int3
  *	TAIL	the other four bytes become those of the new instruction
  *	HEAD	the first byte becomes that of the new instruction
  *
- * Between any two of them every CPU serialises, so that no CPU ever sees bytes
- * of both instructions (Intel SDM vol. 3A, "Handling Self- and Cross-Modifying
- * Code"; AMD APM vol. 2, "Self-Modifying Code and Cross-Modifying Code"). A CPU
- * that meets the int3 meanwhile is sent on by ftrace_int3_handler() as if the
- * new instruction stood there.
+ * Between any two of them every CPU serialises, so that no CPU ever sees bytes of
+ * both instructions (Intel SDM vol. 3A, "Handling Self- and Cross-Modifying Code";
+ * AMD APM vol. 2, "Self-Modifying Code and Cross-Modifying Code"). If a CPU executes
+ * the int3 meanwhile, ftrace_int3_handler() lets the CPU continue as if it had
+ * executed the new instruction.
  *
- * An int3 is expensive for the CPU that meets it, so few sites hold one, and not
- * for long. The batch moves through the phases as a pipeline of chunks. A step
- * writes HEAD for one chunk, TAIL for the next and INT3 for the one after that,
- * and ends with one broadcast that makes every CPU serialise. While the pipeline
- * holds sites the patching task is not preempted; when somebody else needs its
- * CPU, the pipeline is emptied first.
+ * An int3 is expensive for the CPU that executes it, so only few sites hold int3 at
+ * a time, and not for long. The batch moves through the phases as a pipeline of
+ * chunks. A step writes HEAD for one chunk, TAIL for the next and INT3 for the one
+ * after that, and ends with one broadcast that makes every CPU serialise. While the
+ * pipeline holds sites the patching task is not preempted; when another task needs
+ * its CPU, the pipeline is emptied first.
  *
- * Kernel text is read-only. It is written through a second mapping that is
- * never executable and that exists in page tables of our own, which only this
- * CPU loads, and with interrupts off. Interrupts come on again every
- * SITES_PER_LOAD sites.
+ * Kernel text is read-only. It is written through a second mapping that is never
+ * executable. This mapping exists only in page tables of our own, which only the
+ * patching CPU loads, with interrupts off. Interrupts are switched on again after
+ * every SITES_PER_LOAD sites.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -55,24 +55,24 @@
 /*
  * Sites that enter the pipeline together; three times as many hold int3 at once.
  *
- * A step costs one broadcast and the writing of three chunks, and a site holds
- * int3 for two steps. With few sites in a chunk the broadcasts are all that a
- * change costs, with many it is the writing during which more and more sites
- * trap. To write 256 sites three times takes some 20 us, about as long as a
- * broadcast to some hundred CPUs. On PREEMPT_RT the three steps that empty the
- * pipeline are a latency, and the writing is kept well below the broadcast.
+ * A step costs one broadcast and the writing of three chunks, and a site holds int3
+ * for two steps. If a chunk has few sites, broadcasts are most of the cost. If a
+ * chunk has many sites, writing takes longer, and more and more sites trap during
+ * that time. Writing 256 sites three times takes about 20 us, about as long as a
+ * broadcast to several hundred CPUs. On PREEMPT_RT the three steps that empty the
+ * pipeline are a latency, so writing takes much less time than the broadcast.
  */
 #define SITES_PER_CHUNK		(IS_ENABLED(CONFIG_PREEMPT_RT) ? 64 : 256)
 
-/* In the order in which a step runs them: the fewest int3 at any time. */
+/* In the order in which a step runs the phases, which keeps the number of int3 small. */
 enum phase { PHASE_HEAD, PHASE_TAIL, PHASE_INT3, NR_PHASES };
 
 static struct mm_struct *ftrace_mm __ro_after_init;
 
 /*
- * Where the window lies in ftrace_mm, the start of a page table's range, and
- * how many pages of text it maps at a time: all of the kernel's own, and some
- * hundreds of modules. What does not fit is written in several goes.
+ * Where the window lies in ftrace_mm (the start of the range of a page table), and
+ * how many pages of text it maps at a time: all text of the kernel itself, and that
+ * of several hundred modules. Text that does not fit is written in several windows.
  */
 static const unsigned long window = PMD_SIZE;
 static unsigned int window_pages __ro_after_init;
@@ -82,8 +82,8 @@ static unsigned int mapped_pages;
 
 /*
  * The batch whose sites may hold int3, NULL if there is none. Written with
- * text_mutex held, before the first int3 of a batch and after the last: while
- * CPUs trap nobody writes what the handler reads.
+ * text_mutex held, before the first int3 of a batch and after the last: while CPUs
+ * trap, nothing writes what the handler reads.
  */
 static struct {
 	const struct ftrace_patch	*batch;
@@ -92,18 +92,19 @@ static struct {
 } ____cacheline_aligned_in_smp transit;
 
 /*
- * How many handlers of int3 may be looking at the batch, on each CPU. A CPU writes
- * only its own count: when all CPUs trap they do not wait for one cache line. In
- * place of the count one more broadcast would do. But it would disturb all CPUs,
- * idle ones too, also after a batch of one site.
+ * How many int3 handlers may be looking at the batch, on each CPU. A CPU writes only
+ * its own count: when all CPUs trap, they do not wait for one cache line. One more
+ * broadcast could replace the count. But it would disturb all CPUs, idle CPUs too,
+ * even after a batch of one site.
  */
 static DEFINE_PER_CPU(unsigned int, handlers);
 
 /**
  * arch_ftrace_init - make the mm that text is written through
  *
- * The page tables of the window are allocated now, patching allocates nothing.
- * Context: boot, after poking_init().
+ * The page tables of the window are allocated now, so that patching allocates nothing.
+ *
+ * Context: Boot, after poking_init().
  */
 void __init arch_ftrace_init(void)
 {
@@ -115,7 +116,7 @@ void __init arch_ftrace_init(void)
 		goto no_memory;
 	paravirt_enter_mmap(ftrace_mm);
 	for (unsigned int i = 0; i < tables; i++) {
-		spinlock_t *ptl;	/* of the page table; nobody else wants it */
+		spinlock_t *ptl;	/* of the page table; not contended */
 		pte_t *pte = get_locked_pte(ftrace_mm, window + i * PMD_SIZE, &ptl);
 
 		if (!pte)
@@ -129,19 +130,19 @@ no_memory:
 }
 
 /*
- * The walk over a batch that both filling and using the window make: sites come
- * in the order of their addresses, and each page of text that they lie in has
- * the next page of the window. Each phase walks by itself.
+ * A walk over a batch, both to fill and to use the window. Sites are in the order of
+ * their addresses, and each page of text with sites has the next page of the window.
+ * Each phase has its own walk.
  */
 struct walk {
-	unsigned int	next;	/* site of the batch */
-	unsigned long	page;	/* of text */
-	unsigned long	alias;	/* where the window has it */
+	unsigned int	next;	/* index of the site in the batch */
+	unsigned long	page;	/* page of text */
+	unsigned long	alias;	/* address of @page in the window */
 };
 
 #define WALK_START	((struct walk){ .page = ULONG_MAX, .alias = window - PAGE_SIZE })
 
-/* Walk on to a page; true if it is a new one. */
+/* Walk on to a page. Returns true if the page is new. */
 static __always_inline bool walk_to(struct walk *w, unsigned long page)
 {
 	if (likely(page == w->page))
@@ -151,19 +152,19 @@ static __always_inline bool walk_to(struct walk *w, unsigned long page)
 	return true;
 }
 
-static __always_inline bool crosses_page(unsigned long ip)
+static __always_inline bool patch_crosses_page(unsigned long ip)
 {
 	return unlikely(offset_in_page(ip) > PAGE_SIZE - MCOUNT_INSN_SIZE);
 }
 
-static unsigned long text_pfn(unsigned long addr)
+static unsigned long window_text_pfn(unsigned long addr)
 {
 	if (__is_kernel(addr))
 		return __pa_symbol(addr) >> PAGE_SHIFT;
 	return vmalloc_to_pfn((void *)addr);
 }
 
-/* The window's page table entries one after the other, a table locked at a time. */
+/* The page table entries of the window in order; one page table is locked at a time. */
 struct entries {
 	pte_t		*pte;
 	spinlock_t	*ptl;	/* of the page table */
@@ -187,17 +188,17 @@ static pte_t *entries_next(struct entries *e, unsigned long alias)
 
 static void window_set(struct entries *e, const struct walk *w)
 {
-	/* Not global: it is to go when other page tables are loaded. */
+	/* Not global: the TLB must drop it when other page tables are loaded. */
 	const pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
 
 	set_pte_at(ftrace_mm, w->alias, entries_next(e, w->alias),
-		   pfn_pte(text_pfn(w->page), prot));
+		   pfn_pte(window_text_pfn(w->page), prot));
 	mapped_pages++;
 }
 
 /*
- * What the TLB may still hold of it goes when the window is loaded the next
- * time; see window_load().
+ * The TLB may still hold these entries. The next load of the window drops them; see
+ * window_load().
  */
 static void window_clear(void)
 {
@@ -209,7 +210,7 @@ static void window_clear(void)
 	entries_end(&e);
 }
 
-/* Map the text of as many sites as fit; returns how many. */
+/* Map the text of as many sites as fit. Returns the number of sites. */
 static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int nr)
 {
 	struct walk w = WALK_START;
@@ -220,7 +221,7 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
 
 		if (walk_to(&w, ip & PAGE_MASK))
 			window_set(&e, &w);
-		if (crosses_page(ip)) {
+		if (patch_crosses_page(ip)) {
 			walk_to(&w, w.page + PAGE_SIZE);
 			window_set(&e, &w);
 		}
@@ -230,13 +231,13 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
 }
 
 /*
- * Only for as long as interrupts are off: nothing else runs on this CPU but
- * NMIs and their like, and these find that no user memory is to be had. So the
- * page tables are exchanged without what a change of task needs besides.
+ * Load the page tables of the window; interrupts are off until window_unload().
+ * Meanwhile only NMIs and similar exceptions run on this CPU, and they find that
+ * user memory is not accessible. So the rest of a task switch is not needed.
  *
- * Loading CR3 with PCID 0, which no mm has, and bit 63 clear drops what the TLB
- * holds of it; bit 63 keeps what it holds of the PCID that returns (Intel SDM
- * vol. 3A, 4.10.4.1, MOV to CR3).
+ * Loading CR3 with PCID 0, which no mm has, and bit 63 clear drops the TLB entries
+ * of PCID 0; bit 63 keeps the TLB entries of the PCID that returns (Intel SDM vol.
+ * 3A, 4.10.4.1, MOV to CR3).
  *
  * While the window is loaded, loaded_mm names ftrace_mm: a panic in an NMI or a
  * machine check may call switch_mm() to use the firmware's runtime services.
@@ -254,18 +255,18 @@ static __always_inline unsigned long window_load(struct mm_struct **mm)
 	barrier();
 	this_cpu_write(cpu_tlbstate.loaded_mm, ftrace_mm);
 
-	/* A watchpoint of user space is not meant for what we map here. */
+	/* A watchpoint of user space must not match the addresses of the window. */
 	if (hw_breakpoint_active())
 		hw_breakpoint_disable();
 	return cr3;
 }
 
 /*
- * A CPU that changes the page tables of @mm leaves this CPU alone while it has
- * another mm loaded; see should_flush_tlb(). What it would have had us flush is
- * flushed here.
+ * A CPU that changes the page tables of @mm does not send a TLB flush to this CPU
+ * while this CPU has another mm loaded; see should_flush_tlb(). Do the missed flush
+ * here.
  */
-static __always_inline void catch_up(struct mm_struct *mm)
+static __always_inline void window_catch_up(struct mm_struct *mm)
 {
 	u16 asid = this_cpu_read(cpu_tlbstate.loaded_mm_asid);
 	u64 gen;
@@ -290,7 +291,7 @@ static __always_inline void window_unload(unsigned long cr3, struct mm_struct *m
 	 * should_flush_tlb(): either this CPU is sent the flush or it sees tlb_gen.
 	 */
 	write_cr3(cr3);
-	catch_up(mm);
+	window_catch_up(mm);
 	/* Pairs with the reading of loaded_mm in nmi_uaccess_okay(), on this CPU. */
 	barrier();
 	this_cpu_write(cpu_tlbstate.loaded_mm, mm);
@@ -298,23 +299,23 @@ static __always_inline void window_unload(unsigned long cr3, struct mm_struct *m
 		hw_breakpoint_restore();
 }
 
-static __always_inline u8 new_head(const struct ftrace_patch *patch,
-				   const unsigned long *targets)
+static __always_inline u8 patch_new_head(const struct ftrace_patch *patch,
+					 const unsigned long *targets)
 {
 	return likely(patch->site) ? ftrace_insn_head(targets[patch->to]) :
 				     ftrace_slot_head(patch);
 }
 
-static __always_inline u32 new_tail(const struct ftrace_patch *patch,
-				    const unsigned long *targets)
+static __always_inline u32 patch_new_tail(const struct ftrace_patch *patch,
+					  const unsigned long *targets)
 {
 	return likely(patch->site) ? ftrace_insn_tail(patch->ip, targets[patch->to]) :
 				     ftrace_slot_tail(patch);
 }
 
-static __always_inline void poke_site(enum phase phase, unsigned long alias,
-				      const struct ftrace_patch *patch,
-				      const unsigned long *targets)
+static __always_inline void patch_poke_site(enum phase phase, unsigned long alias,
+					    const struct ftrace_patch *patch,
+					    const unsigned long *targets)
 {
 	u8 *byte = (u8 *)alias;
 
@@ -323,17 +324,17 @@ static __always_inline void poke_site(enum phase phase, unsigned long alias,
 		WRITE_ONCE(*byte, INT3_INSN_OPCODE);
 		break;
 	case PHASE_TAIL:
-		put_unaligned(new_tail(patch, targets), (u32 *)(byte + 1));
+		put_unaligned(patch_new_tail(patch, targets), (u32 *)(byte + 1));
 		break;
 	default:
-		WRITE_ONCE(*byte, new_head(patch, targets));
+		WRITE_ONCE(*byte, patch_new_head(patch, targets));
 		break;
 	}
 }
 
 /*
- * One phase of the sites up to @end. Neither traced nor probed: what a probe
- * would run must not find the window in the place of user memory.
+ * Write one phase of the sites up to @end. Neither traced nor probed: the code of a
+ * probe must not find the window in place of user memory.
  */
 static __always_inline void
 window_write(enum phase phase, struct walk *w, unsigned int end,
@@ -350,9 +351,9 @@ window_write(enum phase phase, struct walk *w, unsigned int end,
 			const struct ftrace_patch *patch = &batch[w->next];
 
 			walk_to(w, patch->ip & PAGE_MASK);
-			poke_site(phase, w->alias + offset_in_page(patch->ip), patch,
-				  targets);
-			if (crosses_page(patch->ip))
+			patch_poke_site(phase, w->alias + offset_in_page(patch->ip), patch,
+					targets);
+			if (patch_crosses_page(patch->ip))
 				walk_to(w, w->page + PAGE_SIZE);
 		}
 		window_unload(cr3, mm);
@@ -387,8 +388,8 @@ static noinline notrace void write_int3(struct walk *w, unsigned int end,
 
 NOKPROBE_SYMBOL(write_int3);
 
-static void tell_perf(const struct ftrace_patch *batch, unsigned int first,
-		      unsigned int end, const unsigned long *targets)
+static void patch_tell_perf(const struct ftrace_patch *batch, unsigned int first,
+			    unsigned int end, const unsigned long *targets)
 {
 	u8 old[FTRACE_INSN_MAX], new[FTRACE_INSN_MAX];
 
@@ -398,9 +399,9 @@ static void tell_perf(const struct ftrace_patch *batch, unsigned int first,
 	for (unsigned int i = first; i < end; i++) {
 		const struct ftrace_patch *patch = &batch[i];
 
-		new[0] = new_head(patch, targets);
-		put_unaligned(new_tail(patch, targets), (u32 *)(new + 1));
-		/* What a slot held, perf was told when the trampoline was built. */
+		new[0] = patch_new_head(patch, targets);
+		put_unaligned(patch_new_tail(patch, targets), (u32 *)(new + 1));
+		/* The old code of a slot is already in perf's copy of the trampoline. */
 		if (patch->site)
 			ftrace_make_insn(patch->ip, targets[patch->from], old);
 		perf_event_text_poke((void *)patch->ip, old,
@@ -409,7 +410,10 @@ static void tell_perf(const struct ftrace_patch *batch, unsigned int first,
 	}
 }
 
-/* How far each phase has come, and whether perf asked when the batch began. */
+/*
+ * How far each phase is, and whether a perf event wanted text changes at the start
+ * of the batch.
+ */
 struct pipeline {
 	struct walk	walk[NR_PHASES];
 	bool		asked;
@@ -423,9 +427,9 @@ static bool pipeline_empty(const struct pipeline *p)
 /*
  * One step, with up to @more sites that enter the pipeline.
  *
- * A trace of the CPU's branches can be decoded if the event comes while its sites
- * hold int3. A tool that opens the event in the middle of a batch may miss it, and
- * copy the text with int3 in it. So perf is then told once more, after the
+ * A trace of the CPU's branches can be decoded if the perf event comes while its
+ * sites hold int3. A tool that opens a perf event in the middle of a batch may miss
+ * this event, and copy text with int3. So perf is then told again, after the
  * broadcast that follows HEAD. Later copies hold the new instruction.
  */
 static void pipeline_step(struct pipeline *p, unsigned int more,
@@ -435,16 +439,16 @@ static void pipeline_step(struct pipeline *p, unsigned int more,
 	unsigned int int3 = p->walk[PHASE_INT3].next;
 
 	write_head(&p->walk[PHASE_HEAD], tail, batch, targets);
-	tell_perf(batch, tail, int3, targets);
+	patch_tell_perf(batch, tail, int3, targets);
 	write_tail(&p->walk[PHASE_TAIL], int3, batch, targets);
 	write_int3(&p->walk[PHASE_INT3], int3 + more, batch, targets);
 	text_poke_sync();
 	if (!p->asked)
-		tell_perf(batch, head, tail, targets);
+		patch_tell_perf(batch, head, tail, targets);
 }
 
-/* All phases of the sites that the window maps. */
-static void run_pipeline(const struct ftrace_patch *batch, unsigned int nr,
+/* Run all phases of the sites that the window maps. */
+static void pipeline_run(const struct ftrace_patch *batch, unsigned int nr,
 			 const unsigned long *targets)
 {
 	struct pipeline p = {
@@ -478,7 +482,7 @@ static void transit_end(void)
 
 	WRITE_ONCE(transit.batch, NULL);
 	/*
-	 * The batch is out of reach before the counts are read; pairs with the
+	 * The batch cannot be found before the counts are read; pairs with the
 	 * smp_mb() in ftrace_int3_handler().
 	 */
 	smp_mb();
@@ -489,17 +493,17 @@ static void transit_end(void)
 
 /**
  * arch_ftrace_patch - make each site of a batch call its new target
- * @batch: the sites and slots, by ascending address, none twice
- * @nr: how many
- * @targets: what ->from and ->to of a site stand for; 0 is a nop
+ * @batch: the sites and slots, by ascending address, without duplicates
+ * @nr: number of sites and slots
+ * @targets: the addresses that ->from and ->to of a site are indexes into; 0 is a nop
  *
- * Every site holds the instruction of its ->from; the caller has looked. When
- * this returns, every CPU sees the new instructions. For n sites in one window
- * there are n / SITES_PER_CHUNK + 2 broadcasts, and two more each time that
- * another task was given the CPU.
+ * The caller has checked that every site holds the instruction of its ->from. When this
+ * function returns, every CPU sees the new instructions. For n sites in one window there
+ * are n / SITES_PER_CHUNK + 2 broadcasts, and two more each time that another task was
+ * given the CPU.
  *
- * Context: process context, may sleep. cpus_read_lock() and text_mutex held: a
- * CPU that comes up meanwhile would miss a broadcast.
+ * Context: Process context, may sleep. cpus_read_lock() and text_mutex held: a CPU
+ *	that comes up meanwhile would miss a broadcast.
  */
 void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
 		       const unsigned long *targets)
@@ -526,22 +530,22 @@ void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
 	while (left) {
 		unsigned int n = window_fill(next, left);
 
-		run_pipeline(next, n, targets);
+		pipeline_run(next, n, targets);
 		window_clear();
 		next += n;
 		left -= n;
 	}
 
 	/*
-	 * A CPU that met one of our int3 did so before the last broadcast
-	 * reached it, and answered the broadcast after its handler was done:
-	 * the handler runs with interrupts off. But one that met an int3 of
-	 * somebody else's may still be searching the batch.
+	 * If a CPU executed an int3 of this batch, it did so before the last
+	 * broadcast reached it, and answered the broadcast after its handler was
+	 * done, because the handler runs with interrupts off. But a CPU that
+	 * executed an int3 of another user may still be searching the batch.
 	 */
 	transit_end();
 }
 
-static __always_inline int cmp_patch(const void *key, const void *elt)
+static __always_inline int patch_compare(const void *key, const void *elt)
 {
 	unsigned long ip = *(const unsigned long *)key;
 	const struct ftrace_patch *patch = elt;
@@ -549,9 +553,9 @@ static __always_inline int cmp_patch(const void *key, const void *elt)
 	return ip < patch->ip ? -1 : ip > patch->ip;
 }
 
-/* Go on as after the new instruction. */
-static __always_inline void emulate(struct pt_regs *regs, unsigned long ip,
-				    const struct ftrace_patch *patch)
+/* Continue as if the new instruction had been executed. */
+static __always_inline void patch_emulate(struct pt_regs *regs, unsigned long ip,
+					  const struct ftrace_patch *patch)
 {
 	unsigned long target;
 
@@ -572,12 +576,12 @@ static __always_inline void emulate(struct pt_regs *regs, unsigned long ip,
 
 /**
  * ftrace_int3_handler - let a CPU pass a site that is being changed
- * @regs: of the breakpoint
+ * @regs: the registers at the breakpoint
  *
- * Return: 1 if the breakpoint was ours and @regs are as after the new
- * instruction, 0 if it was not.
- * Context: any, before RCU and tracing know of the exception; calls nothing
- * that could itself be traced.
+ * Context: Any context, before RCU and tracing know of the exception; calls nothing
+ *	that could itself be traced.
+ * Return: 1 if the breakpoint was ours and @regs are as after the new instruction,
+ *	0 if the breakpoint was not ours.
  */
 noinstr int ftrace_int3_handler(struct pt_regs *regs)
 {
@@ -588,21 +592,21 @@ noinstr int ftrace_int3_handler(struct pt_regs *regs)
 	if (user_mode(regs))
 		return 0;
 
-	/* An NMI may count here as well; when it returns it has counted back. */
+	/* An NMI may count here, too. When it returns, it has undone its count. */
 	count = raw_cpu_ptr(&handlers);
 	WRITE_ONCE(*count, *count + 1);
 	/*
-	 * Counted before the batch is looked for; pairs with the smp_mb() in
+	 * The count is written before the batch is read; pairs with the smp_mb() in
 	 * transit_end().
 	 */
 	smp_mb();
 	/* Pairs with smp_store_release() in arch_ftrace_patch(). */
 	batch = smp_load_acquire(&transit.batch);
 	if (batch)
-		patch = __inline_bsearch(&ip, batch, transit.nr, sizeof(*patch), cmp_patch);
+		patch = __inline_bsearch(&ip, batch, transit.nr, sizeof(*patch), patch_compare);
 	if (patch)
-		emulate(regs, ip, patch);
-	/* The batch is left before that is told; pairs with transit_end(). */
+		patch_emulate(regs, ip, patch);
+	/* The batch is no longer used when the count says so; pairs with transit_end(). */
 	smp_store_release(count, *count - 1);
 	return !!patch;
 }

@@ -2,30 +2,33 @@
 /*
  * Trampolines: the code between a call site and the callbacks.
  *
- * A trampoline is put together from the parts of a template in ftrace_64.S or
- * ftrace_32.S: the head that saves registers, one slot for each callback, and
- * the tail that restores the registers. No filter is looked up when it runs.
+ * A trampoline is built from the parts of a template in ftrace_64.S or ftrace_32.S:
+ * the head that saves registers, one slot for each callback, and the tail that
+ * restores the registers. No filter is looked up when a trampoline runs.
  *
  * A slot loads the ops as an immediate and calls the callback. If the ops can be
- * freed, the slot counts the tasks that enter the callback and the tasks that
- * leave it, per CPU: one instruction before the call, one after it. An instruction
- * cannot be divided by an NMI. A task may change the CPU in between, because only
- * the sums of all CPUs are compared.
+ * freed, the slot counts the tasks that enter the callback and the tasks that leave
+ * it, per CPU: one instruction before the call, one after it. An NMI cannot divide
+ * an instruction. A task may change the CPU in between, because only the sums of all
+ * CPUs are compared.
  *
  * A slot is switched off by a change of five bytes, as a site is:
  *
  *	a counted slot		the first increment becomes a jump behind the
- *				second. It is longer than five bytes, so that no
- *				task can be in the middle of it. Behind it a task
- *				has counted itself in; before it, the task jumps.
- *				So the sum of the tasks that entered stands still.
+ *				second. The increment is longer than five bytes,
+ *				so no task can be in the middle of it. A task
+ *				behind the increment has counted itself in; a task
+ *				before the increment jumps.
+ *				So the number of tasks that entered no longer
+ *				changes.
  *	any other slot		its call becomes a call of ftrace_stub()
  *	the jump to a direct	becomes a jump to ftrace_stub(), which returns
  *	caller
  *
- * Trampolines live in arenas that are read-only and executable from the moment
- * they hold code, and are written through text_poke_copy(). Each granule of an
- * arena knows its trampoline, so that an address is found in any context.
+ * Trampolines are in arenas that are read-only and executable from the moment they
+ * hold code, and are written through text_poke_copy(). Each granule of an arena
+ * stores its trampoline, so that the trampoline of an address is found in any
+ * context.
  */
 #include <linux/bitmap.h>
 #include <linux/execmem.h>
@@ -48,8 +51,8 @@
 
 /**
  * struct slot - the part of a trampoline that calls one callback
- * @at: offset of the instruction that is changed to switch it off
- * @end: offset of its end if it counts, else 0
+ * @at: offset of the instruction that is changed to switch the slot off
+ * @end: offset of the end of the slot if the slot counts tasks, else 0
  */
 struct slot {
 	u16	at;
@@ -57,13 +60,13 @@ struct slot {
 };
 
 /**
- * struct tramp - a trampoline, as this file knows it
- * @tramp: as others know it
- * @rcu: frees it
+ * struct tramp - a trampoline, with the parts that only this file uses
+ * @tramp: the parts that other files use
+ * @rcu: frees this struct
  * @slots_at: offset of the first slot, where the frame is complete
- * @tail_at: offset of the code that takes the frame down
- * @regs: saves all registers
- * @nr: how many slots; the jump to a direct caller is the last, if there is one
+ * @tail_at: offset of the code that removes the frame
+ * @regs: the trampoline saves all registers
+ * @nr: number of slots; if there is a direct caller, the jump to it is the last slot
  * @slot: the slots
  */
 struct tramp {
@@ -79,11 +82,11 @@ struct tramp {
 /**
  * struct arena - memory for trampolines
  * @list: in arenas
- * @base: where it is
+ * @base: address of the memory
  * @used: granules that are in use
  * @first: the first granule of each trampoline
  * @owner: the trampoline of each granule
- * @free: frees it
+ * @free: frees the arena
  */
 struct arena {
 	struct list_head	list;
@@ -97,7 +100,7 @@ struct arena {
 /* Changed with ftrace_lock held, read in any context. */
 static LIST_HEAD(arenas);
 
-/* The parts of a template; see ftrace_64.S for what each does. */
+/* The parts of a template; ftrace_64.S describes the parts. */
 struct template {
 	const char *start, *keep, *again, *call, *tail, *end;
 };
@@ -114,7 +117,7 @@ struct template {
 static const struct template args_template = TEMPLATE(ftrace_caller);
 static const struct template regs_template = TEMPLATE(ftrace_regs_caller);
 
-static const struct template *template_of(bool regs)
+static const struct template *tramp_template(bool regs)
 {
 	return regs ? &regs_template : &args_template;
 }
@@ -126,153 +129,150 @@ struct code {
 	unsigned int	len;
 };
 
-static void emit(struct code *c, const void *bytes, unsigned int len)
+static void tramp_emit(struct code *c, const void *bytes, unsigned int len)
 {
 	if (c->buf)
 		memcpy(c->buf + c->len, bytes, len);
 	c->len += len;
 }
 
-/*
- * Nothing in a template refers to memory relative to where it stands, but for
- * CALL_DEPTH_ACCOUNT.
- */
-static void emit_part(struct code *c, const char *from, const char *to)
+/* Except for CALL_DEPTH_ACCOUNT, nothing in a template uses an address relative to itself. */
+static void tramp_emit_part(struct code *c, const char *from, const char *to)
 {
 	unsigned int len = to - from;
 	u8 *dst = c->buf + c->len;
 
-	emit(c, from, len);
+	tramp_emit(c, from, len);
 	if (c->buf && cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
 		text_poke_apply_relocation(dst, (u8 *)c->addr + c->len - len, len,
 					   (u8 *)from, len);
 }
 
-static void emit_branch(struct code *c, u8 opcode, unsigned long to)
+static void tramp_emit_branch(struct code *c, u8 opcode, unsigned long to)
 {
 	u8 insn[CALL_INSN_SIZE];
 
 	__text_gen_insn(insn, opcode, (void *)c->addr + c->len, (void *)to,
 			sizeof(insn));
-	emit(c, insn, sizeof(insn));
+	tramp_emit(c, insn, sizeof(insn));
 }
 
 /*
- * The last two arguments of a callback. 64-bit: the ops in %rdx, in the short
- * form if it lies in the kernel image, the registers in %rcx. 32-bit, with
- * -mregparm=3: the ops in %ecx, the registers already on the stack.
+ * The last two arguments of a callback. 64-bit: the ops in %rdx, with the short
+ * instruction if the ops is in the kernel image, and the registers in %rcx. 32-bit,
+ * with -mregparm=3: the ops in %ecx; the registers are already on the stack.
  */
-static void emit_last_args(struct code *c, const struct ftrace_ops *ops)
+static void tramp_emit_last_args(struct code *c, const struct ftrace_ops *ops)
 {
 #ifdef CONFIG_X86_64
 	long imm = (long)ops;
 	s32 imm32 = imm;
 
 	if (imm == imm32) {
-		emit(c, "\x48\xc7\xc2", 3);		/* mov $imm32, %rdx */
-		emit(c, &imm32, sizeof(imm32));
+		tramp_emit(c, "\x48\xc7\xc2", 3);	/* mov $imm32, %rdx */
+		tramp_emit(c, &imm32, sizeof(imm32));
 	} else {
-		emit(c, "\x48\xba", 2);			/* movabs $imm64, %rdx */
-		emit(c, &imm, sizeof(imm));
+		tramp_emit(c, "\x48\xba", 2);		/* movabs $imm64, %rdx */
+		tramp_emit(c, &imm, sizeof(imm));
 	}
-	emit(c, "\x48\x89\xe1", 3);			/* mov %rsp, %rcx */
+	tramp_emit(c, "\x48\x89\xe1", 3);		/* mov %rsp, %rcx */
 #else
-	emit(c, "\xb9", 1);				/* mov $imm32, %ecx */
-	emit(c, &ops, sizeof(ops));
+	tramp_emit(c, "\xb9", 1);			/* mov $imm32, %ecx */
+	tramp_emit(c, &ops, sizeof(ops));
 #endif
 }
 
 #ifdef CONFIG_X86_64
 /* Does the address of a counter fit into an instruction, sign-extended? */
-static bool count_near(const unsigned long __percpu *count)
+static bool tramp_count_near(const unsigned long __percpu *count)
 {
 	long addr = (__force long)count;
 
 	return addr == (s32)addr;
 }
 
-/* movabs $count, %rax: callbacks have no use for that register. */
-static void emit_count_addr(struct code *c, const unsigned long __percpu *count)
+/* movabs $count, %rax: callbacks do not use this register. */
+static void tramp_emit_count_addr(struct code *c, const unsigned long __percpu *count)
 {
-	if (count_near(count))
+	if (tramp_count_near(count))
 		return;
-	emit(c, "\x48\xb8", 2);
-	emit(c, &count, sizeof(count));
+	tramp_emit(c, "\x48\xb8", 2);
+	tramp_emit(c, &count, sizeof(count));
 }
 
-/* incq %gs:count, or incq %gs:0(%rax): of more than five bytes, either. */
-static void emit_count(struct code *c, const unsigned long __percpu *count)
+/* incq %gs:count, or incq %gs:0(%rax): both are longer than five bytes. */
+static void tramp_emit_count(struct code *c, const unsigned long __percpu *count)
 {
-	bool near = count_near(count);
+	bool near = tramp_count_near(count);
 	s32 disp = near ? (__force long)count : 0;
 
 	if (IS_ENABLED(CONFIG_SMP))
-		emit(c, "\x65", 1);
+		tramp_emit(c, "\x65", 1);
 	if (near)
-		emit(c, "\x48\xff\x04\x25", 4);
+		tramp_emit(c, "\x48\xff\x04\x25", 4);
 	else
-		emit(c, "\x48\xff\x80", 3);
-	emit(c, &disp, sizeof(disp));
+		tramp_emit(c, "\x48\xff\x80", 3);
+	tramp_emit(c, &disp, sizeof(disp));
 }
 #else
-static void emit_count_addr(struct code *c, const unsigned long __percpu *count) { }
+static void tramp_emit_count_addr(struct code *c, const unsigned long __percpu *count) { }
 
 /* incl %fs:count */
-static void emit_count(struct code *c, const unsigned long __percpu *count)
+static void tramp_emit_count(struct code *c, const unsigned long __percpu *count)
 {
 	if (IS_ENABLED(CONFIG_SMP))
-		emit(c, "\x64", 1);
-	emit(c, "\xff\x05", 2);
-	emit(c, &count, sizeof(count));
+		tramp_emit(c, "\x64", 1);
+	tramp_emit(c, "\xff\x05", 2);
+	tramp_emit(c, &count, sizeof(count));
 }
 #endif
 
-static void emit_slot(struct code *c, struct slot *slot, const struct ftrace_call *call)
+static void tramp_emit_slot(struct code *c, struct slot *slot, const struct ftrace_call *call)
 {
-	emit_last_args(c, call->ops);
+	tramp_emit_last_args(c, call->ops);
 	if (!call->count) {
 		*slot = (struct slot){ .at = c->len };
-		emit_branch(c, CALL_INSN_OPCODE, (unsigned long)call->func);
+		tramp_emit_branch(c, CALL_INSN_OPCODE, (unsigned long)call->func);
 		return;
 	}
-	emit_count_addr(c, &call->count->entered);
+	tramp_emit_count_addr(c, &call->count->entered);
 	slot->at = c->len;
-	emit_count(c, &call->count->entered);
-	emit_branch(c, CALL_INSN_OPCODE, (unsigned long)call->func);
-	emit_count_addr(c, &call->count->left);
-	emit_count(c, &call->count->left);
+	tramp_emit_count(c, &call->count->entered);
+	tramp_emit_branch(c, CALL_INSN_OPCODE, (unsigned long)call->func);
+	tramp_emit_count_addr(c, &call->count->left);
+	tramp_emit_count(c, &call->count->left);
 	slot->end = c->len;
 }
 
-/* Run twice, first with no buffer, for the length. */
-static void emit_tramp(struct code *c, struct tramp *tramp,
-		       const struct ftrace_call *calls, unsigned int nr,
-		       unsigned long direct)
+/* Run twice: the first time without a buffer, to get the length. */
+static void tramp_emit_all(struct code *c, struct tramp *tramp,
+			   const struct ftrace_call *calls, unsigned int nr,
+			   unsigned long direct)
 {
-	const struct template *t = template_of(tramp->regs);
+	const struct template *t = tramp_template(tramp->regs);
 
 	c->len = 0;
-	emit_part(c, t->start, t->keep);
+	tramp_emit_part(c, t->start, t->keep);
 	tramp->slots_at = c->len;
 	if (nr > 1)
-		emit_part(c, t->keep, t->again);
+		tramp_emit_part(c, t->keep, t->again);
 	for (unsigned int i = 0; i < nr; i++) {
 		if (i)
-			emit_part(c, t->again, t->call);
-		emit_slot(c, &tramp->slot[i], &calls[i]);
+			tramp_emit_part(c, t->again, t->call);
+		tramp_emit_slot(c, &tramp->slot[i], &calls[i]);
 	}
 	tramp->tail_at = c->len;
-	emit_part(c, t->tail, t->end);
+	tramp_emit_part(c, t->tail, t->end);
 
 	if (direct) {
 		tramp->slot[nr] = (struct slot){ .at = c->len };
-		emit_branch(c, JMP32_INSN_OPCODE, direct);
+		tramp_emit_branch(c, JMP32_INSN_OPCODE, direct);
 	} else if (cpu_wants_rethunk()) {
-		emit_branch(c, JMP32_INSN_OPCODE, (unsigned long)x86_return_thunk);
+		tramp_emit_branch(c, JMP32_INSN_OPCODE, (unsigned long)x86_return_thunk);
 	} else {
-		emit(c, "\xc3", RET_INSN_SIZE);
+		tramp_emit(c, "\xc3", RET_INSN_SIZE);
 	}
-	emit(c, "\xcc", INT3_INSN_SIZE);	/* no straight-line speculation */
+	tramp_emit(c, "\xcc", INT3_INSN_SIZE);	/* no straight-line speculation */
 	tramp->tramp.size = c->len;
 }
 
@@ -320,7 +320,7 @@ static struct arena *arena_of(unsigned long addr)
 	return NULL;
 }
 
-/* Returns the address of @n granules in a row, 0 if there is no memory. */
+/* Returns the address of @n consecutive granules, 0 if there is no memory. */
 static unsigned long granules_get(unsigned int n)
 {
 	struct arena *arena;
@@ -342,7 +342,7 @@ found:
 	return arena->base + at * GRANULE;
 }
 
-/* The last arena stays, for the next trampoline: to make one takes a while. */
+/* The last arena stays for the next trampoline, because making an arena is slow. */
 static void granules_put(unsigned long addr, unsigned int n)
 {
 	struct arena *arena = arena_of(addr);
@@ -350,7 +350,7 @@ static void granules_put(unsigned long addr, unsigned int n)
 	bitmap_clear(arena->used, (addr - arena->base) / GRANULE, n);
 	if (!bitmap_empty(arena->used, GRANULES) || list_is_singular(&arenas))
 		return;
-	/* Somebody may be looking for an address in it. */
+	/* Another CPU may be looking for an address in the arena. */
 	list_del_rcu(&arena->list);
 	queue_rcu_work(system_unbound_wq, &arena->free);
 }
@@ -372,17 +372,16 @@ static void granules_own(unsigned long addr, unsigned int n, const struct tramp 
 
 /**
  * arch_ftrace_tramp_make - build a trampoline
- * @calls: the callbacks, in the order in which they are to run
- * @nr: how many
+ * @calls: the callbacks, in the order in which they are called
+ * @nr: number of callbacks
  * @regs: save all registers, not only those of arguments
- * @direct: where to go in the end, 0 for the traced function
+ * @direct: where to jump at the end, 0 for the traced function
  *
- * Its slots are numbered as the callbacks are; the jump to @direct has the number
- * after them.
+ * The slots have the numbers of the callbacks; the jump to @direct has the next number.
  *
- * Return: the trampoline, NULL if there is no memory for it or it would be larger
- * than 64 KB.
- * Context: ftrace_lock held, text_mutex not; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
+ * Return: the trampoline, NULL if there is no memory or the trampoline would be
+ *	larger than 64 KB.
  */
 struct ftrace_tramp *arch_ftrace_tramp_make(const struct ftrace_call *calls,
 					    unsigned int nr, bool regs,
@@ -397,7 +396,7 @@ struct ftrace_tramp *arch_ftrace_tramp_make(const struct ftrace_call *calls,
 		return NULL;
 	tramp->nr = slots;
 	tramp->regs = regs;
-	emit_tramp(&code, tramp, calls, nr, direct);
+	tramp_emit_all(&code, tramp, calls, nr, direct);
 
 	code.buf = kvmalloc(tramp->tramp.size, GFP_KERNEL);
 	if (!code.buf)
@@ -406,7 +405,7 @@ struct ftrace_tramp *arch_ftrace_tramp_make(const struct ftrace_call *calls,
 	if (!code.addr)
 		goto fail;
 
-	emit_tramp(&code, tramp, calls, nr, direct);
+	tramp_emit_all(&code, tramp, calls, nr, direct);
 	tramp->tramp.addr = code.addr;
 	text_poke_copy((void *)code.addr, code.buf, code.len);
 	granules_own(code.addr, tramp_granules(tramp), tramp);
@@ -420,10 +419,10 @@ fail:
 }
 
 /**
- * arch_ftrace_tramp_off - how a trampoline stops calling a callback
+ * arch_ftrace_tramp_off - the patch that switches a slot of a trampoline off
  * @tramp: the trampoline
  * @n: number of the slot, which is on
- * @patch: where to put what arch_ftrace_patch() is to do
+ * @patch: where to put the patch for arch_ftrace_patch()
  *
  * Context: ftrace_lock held.
  */
@@ -440,10 +439,10 @@ void arch_ftrace_tramp_off(const struct ftrace_tramp *tramp, unsigned int n,
 }
 
 /**
- * arch_ftrace_tramp_free - give back what a trampoline occupies
+ * arch_ftrace_tramp_free - free a trampoline
  * @tramp: the trampoline; no task is in it or will enter it
  *
- * Context: ftrace_lock held; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
  */
 void arch_ftrace_tramp_free(struct ftrace_tramp *tramp)
 {
@@ -452,7 +451,7 @@ void arch_ftrace_tramp_free(struct ftrace_tramp *tramp)
 	text_poke_set((void *)tramp->addr, INT3_INSN_OPCODE, tramp->size);
 	granules_own(tramp->addr, tramp_granules(t), NULL);
 	granules_put(tramp->addr, tramp_granules(t));
-	/* arch_ftrace_tramp_find() may be looking at it. */
+	/* arch_ftrace_tramp_find() may be reading the struct. */
 	kvfree_rcu(t, rcu);
 }
 
@@ -468,12 +467,12 @@ static const struct tramp *tramp_find(unsigned long addr)
 }
 
 /**
- * arch_ftrace_tramp_find - the trampoline at an address
+ * arch_ftrace_tramp_find - find the trampoline at an address
  * @addr: any address
  *
- * Return: the trampoline, which stays for as long as preemption is off, where RCU
- * is watching; NULL if there is none.
- * Context: any, preemption off.
+ * Context: Any context, preemption off.
+ * Return: the trampoline, which stays while preemption is off, where RCU is
+ *	watching; NULL if there is none.
  */
 const struct ftrace_tramp *arch_ftrace_tramp_find(unsigned long addr)
 {
@@ -483,12 +482,12 @@ const struct ftrace_tramp *arch_ftrace_tramp_find(unsigned long addr)
 }
 
 /**
- * arch_ftrace_tramp_nth - trampolines one after the other
- * @n: which, from 0
+ * arch_ftrace_tramp_nth - get a trampoline by its number
+ * @n: number of the trampoline, from 0
  *
- * Return: the trampoline, which stays for as long as preemption is off; NULL if
- * there are no more.
- * Context: any, preemption off.
+ * Context: Any context, preemption off.
+ * Return: the trampoline, which stays while preemption is off; NULL if there are no
+ *	more trampolines.
  */
 const struct ftrace_tramp *arch_ftrace_tramp_nth(unsigned int n)
 {
@@ -503,21 +502,21 @@ const struct ftrace_tramp *arch_ftrace_tramp_nth(unsigned int n)
 			continue;
 		}
 		t = READ_ONCE(arena->owner[find_nth_bit(arena->first, GRANULES, n)]);
-		/* It may have gone since they were counted. */
+		/* The trampoline may have been freed after the count. */
 		return t ? &t->tramp : NULL;
 	}
 	return NULL;
 }
 
 /**
- * ftrace_tramp_template_ip - where a trampoline's stack layout is described
+ * ftrace_tramp_template_ip - find the template address with the same stack layout
  * @ip: an address in a trampoline
  *
- * While callbacks run the stack is laid out as at the call of the template.
+ * While callbacks run, the stack has the layout of the call in the template.
  *
- * Return: an address in the template with the same stack layout, 0 if @ip is
- * not in a trampoline.
- * Context: any.
+ * Context: Any context.
+ * Return: an address in the template with the same stack layout, 0 if @ip is not in
+ *	a trampoline.
  */
 unsigned long ftrace_tramp_template_ip(unsigned long ip)
 {
@@ -531,7 +530,7 @@ unsigned long ftrace_tramp_template_ip(unsigned long ip)
 	if (!tramp)
 		return 0;
 
-	t = template_of(tramp->regs);
+	t = tramp_template(tramp->regs);
 	off = ip - tramp->tramp.addr;
 	if (off < tramp->slots_at)
 		at = t->start + off;

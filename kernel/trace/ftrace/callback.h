@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Callbacks: what trampolines call, and the wait until no task is in it.
- */
+/* Callbacks: what trampolines call, and the wait until no task is in a callback. */
 #ifndef _FTRACE_CALLBACK_H
 #define _FTRACE_CALLBACK_H
 
@@ -9,17 +7,17 @@
 #include <linux/list.h>
 
 /**
- * struct ftrace_callback - the core's own part of a registered ops
- * @count: tasks that entered the callback and left it; NULL if the memory of the
- *	ops is never freed
- * @slots: the slots of trampolines that call it
- * @nr_slots: how many
- * @nr_classes: classes that hold the ops
+ * struct ftrace_callback - the part of a registered ops that belongs to the core
+ * @count: counts the tasks that entered the callback and that left it; NULL if the
+ *	memory of the ops is never freed
+ * @slots: the slots of trampolines that call the callback
+ * @nr_slots: number of slots
+ * @nr_classes: number of classes that hold the ops
  * @seq: order of registration; younger ops are called first
- * @users: slots of trampolines that are not freed yet, and the ops while it is
- *	registered or waited for
+ * @users: number of slots of trampolines that are not freed yet, plus one for the ops
+ *	while it is registered or waited for
  *
- * It stays longer than the ops: a task may still have to count itself out.
+ * The callback stays longer than the ops: a task may still have to count itself out.
  */
 struct ftrace_callback {
 	struct ftrace_count __percpu	*count;
@@ -32,9 +30,9 @@ struct ftrace_callback {
 
 /**
  * struct ftrace_slot - one slot of a trampoline
- * @list: in &ftrace_callback.slots, until it is switched off
- * @callback: what it calls
- * @caller: the trampoline that it is part of
+ * @list: in &ftrace_callback.slots, until the slot is switched off
+ * @callback: what the slot calls
+ * @caller: the trampoline of the slot
  */
 struct ftrace_slot {
 	struct list_head	list;

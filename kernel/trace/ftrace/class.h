@@ -2,7 +2,7 @@
 /*
  * Classes: the exact set of ops on a call site.
  *
- * A site knows the number of its class, and calls the trampoline of its class.
+ * A site stores the number of its class, and calls the trampoline of its class.
  */
 #ifndef _FTRACE_CLASS_H
 #define _FTRACE_CLASS_H
@@ -13,16 +13,16 @@
 struct ftrace_caller;
 
 /**
- * struct ftrace_class - a set of ops that some site has
+ * struct ftrace_class - a set of ops that at least one site has
  * @node: in the hash of classes by their sets; not hashed once @stale
- * @id: its number
- * @users: sites that have it, and those that are to get it by a plan under way
- * @stale: an ops of it changed its callback or has gone: its sites are to leave it
- *	for a class with the same set
- * @plan: number of the plan that @to is of
- * @to: where that plan's only ops leads: [0] if it does not want the site, [1] if
- *	it does; NULL if not known yet
- * @caller: its trampoline, NULL where sites call a direct caller or nothing
+ * @id: number of the class
+ * @users: number of sites of the class, and of sites that a current plan moves to it
+ * @stale: an ops of the class changed its callback or was unregistered: the sites must
+ *	leave the class for another class with the same set
+ * @plan: number of the plan that @to belongs to
+ * @to: where the only ops of that plan moves the sites: to [0] if the ops does not want
+ *	a site, to [1] if the ops wants it; NULL if not known yet
+ * @caller: trampoline of the class, NULL if its sites call a direct caller or nothing
  * @nr: number of ops
  * @ops: the set, youngest first
  */

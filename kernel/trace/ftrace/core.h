@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the core know of each other. What fgraph.c needs of the core is
- * in ../ftrace_internal.h, which both cores have in common.
+ * Declarations that the files of the core share. What fgraph.c needs of the core is
+ * in ../ftrace_internal.h, which both cores share.
  *
  * Locks, in the order in which they are taken:
  *
@@ -9,8 +9,8 @@
  *	ftrace_ops_hash.regex_lock, ftrace_lock, module_mutex or the CPU
  *	hotplug lock, text_mutex
  *
- * ftrace_lock guards the tables, the classes, the list of ops and what is in
- * them, and every change of a call site.
+ * ftrace_lock guards the tables, the classes, the list of ops and their contents,
+ * and every change of a call site.
  */
 #ifndef _FTRACE_CORE_H
 #define _FTRACE_CORE_H
@@ -29,10 +29,10 @@ extern struct mutex direct_mutex;
 extern int ftrace_disabled;
 extern struct list_head ftrace_ops_registered;
 
-/* In a loop that may be long: let others run once in a while; @n counts the rounds. */
+/* In a loop that may be long, let other tasks run from time to time; @n counts the rounds. */
 static inline void ftrace_yield(unsigned int n)
 {
-	/* A round takes some tens of ns, all of these well below a millisecond. */
+	/* A round takes some tens of ns, so 4096 rounds take well below a millisecond. */
 	if (n % 4096 == 4095)
 		cond_resched();
 }
@@ -70,15 +70,15 @@ bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);
 
 /*
- * Is the entry there because its function was named, and not found by a glob? In a
- * filter of this core ->direct is free to say so: a direct caller has an ops of its own.
+ * Was the function of this entry named, and not found by a glob? In a filter of this
+ * core ->direct is free to store this: a direct caller has an ops of its own.
  */
 static inline bool ftrace_entry_exact(const struct ftrace_func_entry *entry)
 {
 	return entry->direct;
 }
 
-/* One pass over all entries of a hash that may free the one at hand. */
+/* Walk over all entries of a hash. The loop may free the current entry. */
 #define for_each_ftrace_entry(_hash, _entry, _tmp, _i)				\
 	for ((_i) = 0; (_i) < 1 << (_hash)->size_bits; (_i)++)			\
 		hlist_for_each_entry_safe(_entry, _tmp, &(_hash)->buckets[_i], hlist)
@@ -87,7 +87,7 @@ static inline bool ftrace_entry_exact(const struct ftrace_func_entry *entry)
 struct ftrace_glob {
 	char		*search;
 	unsigned int	len;
-	int		type;	/* as filter_parse_regex() says */
+	int		type;	/* by filter_parse_regex() */
 };
 
 bool ftrace_glob_match(const struct ftrace_glob *g, const char *name);

@@ -70,7 +70,7 @@ static struct count_group *count_group_find(void)
 /**
  * ftrace_count_get - a pair of counters for a callback
  *
- * Context: ftrace_lock held; may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: the counters, whose two sums over all CPUs are equal; or NULL without memory.
  */
 struct ftrace_count __percpu *ftrace_count_get(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Control files of the top directory that list call sites, and the boot
- * parameters that set filters.
+ * Control files of the top directory that list call sites, and the boot parameters
+ * that set filters.
  */
 #include <linux/fs.h>
 #include <linux/seq_file.h>
@@ -14,7 +14,7 @@
 #include "listing.h"
 #include "profile.h"
 
-static void *list_start(struct seq_file *m, loff_t *pos)
+static void *listing_start(struct seq_file *m, loff_t *pos)
 {
 	struct ftrace_listing *l = m->private;
 
@@ -24,32 +24,32 @@ static void *list_start(struct seq_file *m, loff_t *pos)
 	return ftrace_listing_seek(l, *pos) ? l : NULL;
 }
 
-static void *list_next(struct seq_file *m, void *v, loff_t *pos)
+static void *listing_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	++*pos;
 	return ftrace_listing_next(v) ? v : NULL;
 }
 
-static void list_stop(struct seq_file *m, void *v)
+static void listing_stop(struct seq_file *m, void *v)
 {
 	ftrace_listing_pause(m->private);
 	mutex_unlock(&ftrace_lock);
 }
 
-static int list_show(struct seq_file *m, void *v)
+static int listing_show(struct seq_file *m, void *v)
 {
 	ftrace_listing_show(v, m);
 	return 0;
 }
 
 static const struct seq_operations list_seq_ops = {
-	.show	= list_show,
-	.start	= list_start,
-	.stop	= list_stop,
-	.next	= list_next,
+	.show	= listing_show,
+	.start	= listing_start,
+	.stop	= listing_stop,
+	.next	= listing_next,
 };
 
-static int list_open(struct inode *inode, struct file *file)
+static int listing_open(struct inode *inode, struct file *file)
 {
 	struct ftrace_listing *l;
 	int ret;
@@ -66,7 +66,7 @@ static int list_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static int list_release(struct inode *inode, struct file *file)
+static int listing_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;
 
@@ -75,10 +75,10 @@ static int list_release(struct inode *inode, struct file *file)
 }
 
 static const struct file_operations list_fops = {
-	.open		= list_open,
+	.open		= listing_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
-	.release	= list_release,
+	.release	= listing_release,
 };
 
 static const struct {
@@ -92,9 +92,9 @@ static const struct {
 };
 
 /**
- * ftrace_init_tracefs_toplevel - make the files that are there only once
+ * ftrace_init_tracefs_toplevel - create the files that exist only in the top directory
  * @tr: the top trace array
- * @d_tracer: its directory
+ * @d_tracer: the top directory
  */
 void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *d_tracer)
 {
@@ -109,24 +109,24 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 static char filter_param[COMMAND_LINE_SIZE] __initdata;
 static char notrace_param[COMMAND_LINE_SIZE] __initdata;
 
-/* Tells trace.c not to run self-tests, which would not see what they expect. */
+/* Tells trace.c not to run self-tests, which would fail with a filter. */
 bool ftrace_filter_param __initdata;
 
-static int __init set_filter_param(char *str)
+static int __init files_set_filter_param(char *str)
 {
 	ftrace_filter_param = true;
 	strscpy(filter_param, str);
 	return 1;
 }
-__setup("ftrace_filter=", set_filter_param);
+__setup("ftrace_filter=", files_set_filter_param);
 
-static int __init set_notrace_param(char *str)
+static int __init files_set_notrace_param(char *str)
 {
 	ftrace_filter_param = true;
 	strscpy(notrace_param, str);
 	return 1;
 }
-__setup("ftrace_notrace=", set_notrace_param);
+__setup("ftrace_notrace=", files_set_notrace_param);
 
 /**
  * ftrace_early_filters - apply the boot parameters that set filters

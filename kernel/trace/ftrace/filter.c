@@ -32,7 +32,7 @@ bool ftrace_glob_match(const struct ftrace_glob *g, const char *name)
 	case MATCH_FRONT_ONLY:
 		return !strncmp(name, g->search, g->len);
 	case MATCH_MIDDLE_ONLY:
-		/* strstr() compares at every character. */
+		/* Faster than strstr(), which compares at every character. */
 		for (at = name; (at = strchr(at, *g->search)); at++)
 			if (!strncmp(at, g->search, g->len))
 				return true;
@@ -204,7 +204,7 @@ static int match_all(struct match *m, struct ftrace_glob *func, const char *mod)
 		mod_glob = match_glob_parse(copy, &mod_not);
 		if (mod_glob.type == MATCH_INDEX)
 			mod_glob.type = MATCH_FULL;
-		/* A name left out is all names. */
+		/* An empty name matches all names. */
 		if (!func->len && func->type == MATCH_FULL)
 			func->type = MATCH_FRONT_ONLY;
 	}
@@ -215,7 +215,7 @@ static int match_all(struct match *m, struct ftrace_glob *func, const char *mod)
 	} else if (func->len || func->type != MATCH_FULL) {
 		bool by_name = func->type == MATCH_FULL;
 
-		/* The kernel's own functions are in all modules but those. */
+		/* `:mod:!name' also matches the functions of the kernel itself. */
 		if (by_name && (!mod || mod_not))
 			ret = kallsyms_on_each_match_symbol(match_symbol, func->search, m);
 		for_each_ftrace_table(t, i) {
@@ -249,8 +249,8 @@ static int match_locked(struct match *m, char *glob, const char *mod)
  *	modules, empty for all modules; NULL for the kernel and all modules
  *
  * Context: Process context, may sleep. Takes ftrace_lock.
- * Return: number of functions found, including those that @hash already had; or
- *	-ENOMEM with nothing changed.
+ * Return: number of functions found, also of those already in @hash; or -ENOMEM
+ *	with nothing changed.
  */
 int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod)
 {
@@ -284,7 +284,7 @@ int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod)
 	return ret;
 }
 
-/* Is @ops, or an ops that runs under it, filtered by @hash? */
+/* Do @ops, or an ops that runs under it, use the filter @hash? */
 static bool filter_ops_uses(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)
 {
 	struct ftrace_ops *sub;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Files that hold a set of functions: reading, writing, applying. */
+/* Files that hold a filter: reading, writing, applying. */
 #ifndef _FTRACE_FILTER_FILE_H
 #define _FTRACE_FILTER_FILE_H
 
@@ -8,20 +8,20 @@
 #include "core.h"
 
 /**
- * struct ftrace_set - a set of functions that a file holds
- * @tr: the trace array that it belongs to; NULL if there is none
- * @ops: the ops whose filter it is; NULL if @replace takes a new set
- * @hash: where the set is
- * @lock: held while the set and the filters that wait for modules are copied
+ * struct ftrace_set - a filter that a file holds
+ * @tr: the trace array of the filter; NULL if there is none
+ * @ops: the ops of the filter; NULL if @replace is set
+ * @hash: where the filter is
+ * @lock: held while the filter and the waiting filters (for modules) are copied
  * @flag: FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE
- * @replace: puts another set in its place, which it uses or frees; NULL for the
+ * @replace: installs a new filter, which this function uses or frees; NULL for the
  *	filter of an ops, whose change can fail
  */
 struct ftrace_set {
 	struct trace_array		*tr;
 	struct ftrace_ops		*ops;
 	struct ftrace_hash __rcu	**hash;
-	struct mutex			*lock;
+	struct mutex			*lock;	/* a regex_lock or graph_lock */
 	int				flag;
 	void (*replace)(struct ftrace_hash __rcu **hash, struct ftrace_hash *set);
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests of the core: tables, names, globs, sets, classes, plans.
+ * KUnit tests of the core: tables, names, globs, hashes, classes, plans.
  *
- * The functions traced are those of ftrace_kunit_funcs.c. A test looks at the
- * classes of their sites, at the bytes of the sites, and at which callbacks run.
+ * ftrace_kunit_funcs.c has the traced functions. A test looks at the classes of
+ * their sites, at the bytes of the sites, and at which callbacks run.
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -30,13 +30,13 @@ static const test_func_t funcs[] = {
 	ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
 };
 
-/* Who was called, in order: the first letter of the ops' name. */
+/* Which ops were called, in order: the letter in the ->private of each ops. */
 static char called[16];
 static unsigned int nr_called;
 static unsigned long last_ip, last_parent;
 
-static void note(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-		 struct ftrace_regs *fregs)
+static void test_note(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		      struct ftrace_regs *fregs)
 {
 	if (nr_called < sizeof(called) - 1)
 		called[nr_called++] = (char)(unsigned long)ops->private;
@@ -44,18 +44,18 @@ static void note(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *o
 	last_parent = parent_ip;
 }
 
-static void note_other(unsigned long ip, unsigned long parent_ip,
-		       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static void test_note_other(unsigned long ip, unsigned long parent_ip,
+			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	if (nr_called < sizeof(called) - 1)
 		called[nr_called++] = 'x';
 }
 
-static struct ftrace_ops ops_a = { .func = note, .private = (void *)'a' };
-static struct ftrace_ops ops_b = { .func = note, .private = (void *)'b' };
-static struct ftrace_ops ops_c = { .func = note, .private = (void *)'c' };
+static struct ftrace_ops ops_a = { .func = test_note, .private = (void *)'a' };
+static struct ftrace_ops ops_b = { .func = test_note, .private = (void *)'b' };
+static struct ftrace_ops ops_c = { .func = test_note, .private = (void *)'c' };
 
-static const char *calls_of(test_func_t func)
+static const char *test_calls_of(test_func_t func)
 {
 	memset(called, 0, sizeof(called));
 	nr_called = 0;
@@ -80,18 +80,18 @@ static unsigned long tramp_of(test_func_t func)
 	return class_of(func)->caller->tramp->addr;
 }
 
-static bool calls(test_func_t func, unsigned long target)
+static bool site_calls(test_func_t func, unsigned long target)
 {
 	guard(mutex)(&text_mutex);
 	return arch_ftrace_site_calls(ftrace_location((unsigned long)func), target);
 }
 
-static int filter(struct ftrace_ops *ops, test_func_t func, bool reset)
+static int test_filter(struct ftrace_ops *ops, test_func_t func, bool reset)
 {
 	return ftrace_set_filter_ip(ops, (unsigned long)func, 0, reset);
 }
 
-static unsigned int nr_classes(void)
+static unsigned int test_nr_classes(void)
 {
 	unsigned int nr = 0;
 
@@ -157,7 +157,7 @@ static void sites_are_found(struct kunit *test)
 	}
 }
 
-/* The walk gives each address the name that kallsyms_lookup() does. */
+/* The walk gives each address the same name as kallsyms_lookup(). */
 static void names_are_those_of_kallsyms(struct kunit *test)
 {
 	char name[FTRACE_NAME_ROOM], *sym, *modname;
@@ -182,7 +182,7 @@ static void names_are_those_of_kallsyms(struct kunit *test)
 			break;
 		}
 		ftrace_names_get(&names, name);
-		/* kallsyms_lookup() is slow. The latter have a long token. */
+		/* kallsyms_lookup() is slow. Names with this prefix have a long token. */
 		if (n % 16 && !strstarts(name, "trace_event"))
 			continue;
 		expected = kallsyms_lookup(ip, &size, &offset, &modname, sym);
@@ -199,7 +199,7 @@ static void names_are_those_of_kallsyms(struct kunit *test)
 	ftrace_names_end(&names);
 }
 
-static bool glob(const char *pattern, const char *name)
+static bool test_glob(const char *pattern, const char *name)
 {
 	char buf[32], *search;
 	struct ftrace_glob g;
@@ -214,21 +214,21 @@ static bool glob(const char *pattern, const char *name)
 
 static void globs_match(struct kunit *test)
 {
-	KUNIT_EXPECT_TRUE(test, glob("vfs_read", "vfs_read"));
-	KUNIT_EXPECT_FALSE(test, glob("vfs_read", "vfs_readv"));
-	KUNIT_EXPECT_TRUE(test, glob("vfs_*", "vfs_read"));
-	KUNIT_EXPECT_FALSE(test, glob("vfs_*", "do_vfs_read"));
-	KUNIT_EXPECT_TRUE(test, glob("*read", "vfs_read"));
-	KUNIT_EXPECT_FALSE(test, glob("*read", "vfs_readv"));
-	KUNIT_EXPECT_FALSE(test, glob("*read", "ead"));
-	KUNIT_EXPECT_TRUE(test, glob("*fs_r*", "vfs_read"));
-	KUNIT_EXPECT_FALSE(test, glob("*fs_w*", "vfs_read"));
-	KUNIT_EXPECT_TRUE(test, glob("v*d", "vfs_read"));
-	KUNIT_EXPECT_FALSE(test, glob("v*d", "vfs_readv"));
-	KUNIT_EXPECT_TRUE(test, glob("vfs_?ead", "vfs_read"));
-	KUNIT_EXPECT_TRUE(test, glob("vfs_[rw]*", "vfs_write"));
-	KUNIT_EXPECT_FALSE(test, glob("vfs_[!rw]*", "vfs_write"));
-	KUNIT_EXPECT_TRUE(test, glob("*", "vfs_read"));
+	KUNIT_EXPECT_TRUE(test, test_glob("vfs_read", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, test_glob("vfs_read", "vfs_readv"));
+	KUNIT_EXPECT_TRUE(test, test_glob("vfs_*", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, test_glob("vfs_*", "do_vfs_read"));
+	KUNIT_EXPECT_TRUE(test, test_glob("*read", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, test_glob("*read", "vfs_readv"));
+	KUNIT_EXPECT_FALSE(test, test_glob("*read", "ead"));
+	KUNIT_EXPECT_TRUE(test, test_glob("*fs_r*", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, test_glob("*fs_w*", "vfs_read"));
+	KUNIT_EXPECT_TRUE(test, test_glob("v*d", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, test_glob("v*d", "vfs_readv"));
+	KUNIT_EXPECT_TRUE(test, test_glob("vfs_?ead", "vfs_read"));
+	KUNIT_EXPECT_TRUE(test, test_glob("vfs_[rw]*", "vfs_write"));
+	KUNIT_EXPECT_FALSE(test, test_glob("vfs_[!rw]*", "vfs_write"));
+	KUNIT_EXPECT_TRUE(test, test_glob("*", "vfs_read"));
 }
 
 static void sets_hold_sites(struct kunit *test)
@@ -263,7 +263,7 @@ static void sets_hold_sites(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, ftrace_lookup_ip(copy, ip));
 	KUNIT_EXPECT_NOT_NULL(test, ftrace_lookup_ip(copy, 42));
 
-	/* Empty is all; what is not wanted is not wanted. */
+	/* An empty filter wants all sites; notrace_hash takes precedence. */
 	KUNIT_EXPECT_TRUE(test, ftrace_hash_wants(&both, 42));
 	RCU_INIT_POINTER(both.filter_hash, set);
 	KUNIT_EXPECT_FALSE(test, ftrace_hash_wants(&both, 42));
@@ -280,45 +280,45 @@ static void one_ops_is_called(struct kunit *test)
 {
 	unsigned long ip = ftrace_location((unsigned long)ftrace_kunit_func1);
 
-	KUNIT_ASSERT_EQ(test, filter(&ops_a, ftrace_kunit_func1, true), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "");
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, 0));
+	KUNIT_ASSERT_EQ(test, test_filter(&ops_a, ftrace_kunit_func1, true), 0);
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_TRUE(test, site_calls(ftrace_kunit_func1, 0));
 
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "a");
 	KUNIT_EXPECT_EQ(test, last_ip, ip);
 	KUNIT_EXPECT_EQ(test, ftrace_location(last_parent), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func2), "");
 	KUNIT_EXPECT_EQ(test, class_of(ftrace_kunit_func1)->nr, 1);
 	KUNIT_EXPECT_EQ(test, class_of(ftrace_kunit_func1)->users, 1);
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, tramp_of(ftrace_kunit_func1)));
+	KUNIT_EXPECT_TRUE(test, site_calls(ftrace_kunit_func1, tramp_of(ftrace_kunit_func1)));
 	KUNIT_EXPECT_TRUE(test, is_ftrace_trampoline(tramp_of(ftrace_kunit_func1)));
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EBUSY);
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "");
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, 0));
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_TRUE(test, site_calls(ftrace_kunit_func1, 0));
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), -EBUSY);
 	ftrace_free_filter(&ops_a);
 }
 
-/* Whatever the order in which they come and go, a set is one class. */
+/* A set of ops is one class, in any order the ops are registered and unregistered. */
 static void sets_of_ops_are_classes(struct kunit *test)
 {
-	unsigned int before = nr_classes();
+	unsigned int before = test_nr_classes();
 	struct ftrace_class *abc;
 
 	for (int i = 0; i < ARRAY_SIZE(funcs); i++) {
-		KUNIT_ASSERT_EQ(test, filter(&ops_a, funcs[i], !i), 0);
-		KUNIT_ASSERT_EQ(test, filter(&ops_b, funcs[i], !i), 0);
+		KUNIT_ASSERT_EQ(test, test_filter(&ops_a, funcs[i], !i), 0);
+		KUNIT_ASSERT_EQ(test, test_filter(&ops_b, funcs[i], !i), 0);
 	}
-	KUNIT_ASSERT_EQ(test, filter(&ops_c, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, test_filter(&ops_c, ftrace_kunit_func2, true), 0);
 
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_b), 0);
-	KUNIT_EXPECT_EQ(test, nr_classes(), before + 1);
+	KUNIT_EXPECT_EQ(test, test_nr_classes(), before + 1);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_c), 0);
-	KUNIT_EXPECT_EQ(test, nr_classes(), before + 2);
+	KUNIT_EXPECT_EQ(test, test_nr_classes(), before + 2);
 
 	abc = class_of(ftrace_kunit_func2);
 	KUNIT_EXPECT_EQ(test, abc->nr, 3);
@@ -327,27 +327,27 @@ static void sets_of_ops_are_classes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, class_of(ftrace_kunit_func1)->users, 2);
 
 	/* The youngest first. */
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "ba");
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "cba");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "ba");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func2), "cba");
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "ca");
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func3), "a");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func2), "ca");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func3), "a");
 
-	/* A filter that changes moves the sites that it names and no others. */
-	KUNIT_EXPECT_EQ(test, filter(&ops_c, ftrace_kunit_func3, true), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "a");
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func3), "ca");
+	/* A change of a filter moves only the sites of the filter. */
+	KUNIT_EXPECT_EQ(test, test_filter(&ops_c, ftrace_kunit_func3, true), 0);
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func2), "a");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func3), "ca");
 	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops_a, "ftrace_kunit_func3", 18, 0), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func3), "c");
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func3), "c");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "a");
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_c), 0);
-	KUNIT_EXPECT_EQ(test, nr_classes(), before);
+	KUNIT_EXPECT_EQ(test, test_nr_classes(), before);
 	for (int i = 0; i < ARRAY_SIZE(funcs); i++)
-		KUNIT_EXPECT_TRUE(test, calls(funcs[i], 0));
+		KUNIT_EXPECT_TRUE(test, site_calls(funcs[i], 0));
 	ftrace_free_filter(&ops_a);
 	ftrace_free_filter(&ops_b);
 	ftrace_free_filter(&ops_c);
@@ -355,17 +355,17 @@ static void sets_of_ops_are_classes(struct kunit *test)
 
 static void callbacks_can_change(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, filter(&ops_a, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, filter(&ops_b, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, test_filter(&ops_a, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, test_filter(&ops_b, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_b), 0);
 
 	scoped_guard(mutex, &ftrace_lock)
-		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, note_other), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "bx");
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, test_note_other), 0);
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "bx");
 	scoped_guard(mutex, &ftrace_lock)
-		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, note), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "ba");
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, test_note), 0);
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "ba");
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
@@ -373,45 +373,45 @@ static void callbacks_can_change(struct kunit *test)
 	ftrace_free_filter(&ops_b);
 }
 
-/* A plan that one site cannot be part of is carried out for none. */
+/* If one site cannot be part of a plan, the plan changes no site. */
 static void conflict_changes_nothing(struct kunit *test)
 {
 	static struct ftrace_ops first = {
-		.func = note,
+		.func = test_note,
 		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
 		.private = (void *)'f',
 	};
 	static struct ftrace_ops second = {
-		.func = note,
+		.func = test_note,
 		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
 		.private = (void *)'s',
 	};
-	unsigned int before = nr_classes();
+	unsigned int before = test_nr_classes();
 
-	KUNIT_ASSERT_EQ(test, filter(&first, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, test_filter(&first, ftrace_kunit_func2, true), 0);
 	for (int i = 0; i < ARRAY_SIZE(funcs); i++)
-		KUNIT_ASSERT_EQ(test, filter(&second, funcs[i], !i), 0);
+		KUNIT_ASSERT_EQ(test, test_filter(&second, funcs[i], !i), 0);
 
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&first), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&second), -EBUSY);
 	KUNIT_EXPECT_EQ(test, second.flags & FTRACE_OPS_FL_ENABLED, 0);
-	KUNIT_EXPECT_EQ(test, nr_classes(), before + 1);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "");
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "f");
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func3), "");
+	KUNIT_EXPECT_EQ(test, test_nr_classes(), before + 1);
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func2), "f");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func3), "");
 
 	/* The same by a change of filter. */
-	KUNIT_ASSERT_EQ(test, filter(&second, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, test_filter(&second, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&second), 0);
-	KUNIT_EXPECT_EQ(test, filter(&second, ftrace_kunit_func2, false), -EBUSY);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "f");
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "s");
+	KUNIT_EXPECT_EQ(test, test_filter(&second, ftrace_kunit_func2, false), -EBUSY);
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func2), "f");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "s");
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&first), 0);
-	KUNIT_EXPECT_EQ(test, filter(&second, ftrace_kunit_func2, false), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "s");
+	KUNIT_EXPECT_EQ(test, test_filter(&second, ftrace_kunit_func2, false), 0);
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func2), "s");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&second), 0);
-	KUNIT_EXPECT_EQ(test, nr_classes(), before);
+	KUNIT_EXPECT_EQ(test, test_nr_classes(), before);
 	ftrace_free_filter(&first);
 	ftrace_free_filter(&second);
 }
@@ -426,59 +426,62 @@ static int note_command(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
 	return answer;
 }
 
-/* An ops that redirects a function has it with a direct caller that agrees. */
+/*
+ * An ops that changes the instruction pointer shares a function with a direct caller
+ * that agrees.
+ */
 static void direct_callers_are_asked(struct kunit *test)
 {
 	const unsigned long stub = (unsigned long)ftrace_stub_direct_tramp;
 	static struct ftrace_ops direct = { .ops_func = note_command };
 	static struct ftrace_ops redirect = {
-		.func = note,
+		.func = test_note,
 		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
 		.private = (void *)'r',
 	};
 	static struct ftrace_ops rival = {
-		.func = note,
+		.func = test_note,
 		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
 	};
 
-	KUNIT_ASSERT_EQ(test, filter(&direct, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, test_filter(&direct, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, stub), 0);
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, stub));
-	KUNIT_ASSERT_EQ(test, filter(&redirect, ftrace_kunit_func1, true), 0);
+	KUNIT_EXPECT_TRUE(test, site_calls(ftrace_kunit_func1, stub));
+	KUNIT_ASSERT_EQ(test, test_filter(&redirect, ftrace_kunit_func1, true), 0);
 
 	answer = -EAGAIN;
 	asked = 0;
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, stub));
+	KUNIT_EXPECT_TRUE(test, site_calls(ftrace_kunit_func1, stub));
 
 	answer = 0;
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "r");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "r");
 
-	/* One that cannot share it must not have it unshared. */
+	/* An ops that cannot share the function must not end the sharing of the others. */
 	asked = 0;
-	KUNIT_ASSERT_EQ(test, filter(&rival, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, test_filter(&rival, ftrace_kunit_func1, true), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), -EBUSY);
 	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
 
-	/* Off and on again, nobody is asked, and nobody joins meanwhile. */
+	/* Switching tracing off and on asks no owner, and no ops is added meanwhile. */
 	asked = 0;
 	answer = -EBUSY;
 	scoped_guard(mutex, &ftrace_lock)
 		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(false), 0);
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, 0));
-	KUNIT_EXPECT_EQ(test, filter(&redirect, ftrace_kunit_func3, false), 0);
+	KUNIT_EXPECT_TRUE(test, site_calls(ftrace_kunit_func1, 0));
+	KUNIT_EXPECT_EQ(test, test_filter(&redirect, ftrace_kunit_func3, false), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&redirect, (unsigned long)ftrace_kunit_func3,
 						   1, 0), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), -EBUSY);
-	KUNIT_EXPECT_EQ(test, filter(&rival, ftrace_kunit_func2, true), 0);
+	KUNIT_EXPECT_EQ(test, test_filter(&rival, ftrace_kunit_func2, true), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), 0);
-	KUNIT_EXPECT_EQ(test, filter(&rival, ftrace_kunit_func1, false), -EBUSY);
+	KUNIT_EXPECT_EQ(test, test_filter(&rival, ftrace_kunit_func1, false), -EBUSY);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&rival), 0);
 	scoped_guard(mutex, &ftrace_lock)
 		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(true), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "r");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "r");
 	KUNIT_EXPECT_EQ(test, asked, 0);
 	answer = 0;
 	ftrace_free_filter(&rival);
@@ -486,18 +489,18 @@ static void direct_callers_are_asked(struct kunit *test)
 	asked = 0;
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
 	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER));
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, stub));
+	KUNIT_EXPECT_TRUE(test, site_calls(ftrace_kunit_func1, stub));
 
-	/* By a change of filter nobody can be asked. */
-	KUNIT_ASSERT_EQ(test, filter(&redirect, ftrace_kunit_func2, true), 0);
+	/* A change of filter cannot ask the owner. */
+	KUNIT_ASSERT_EQ(test, test_filter(&redirect, ftrace_kunit_func2, true), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
-	KUNIT_EXPECT_EQ(test, filter(&redirect, ftrace_kunit_func1, false), -EBUSY);
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, stub));
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "r");
+	KUNIT_EXPECT_EQ(test, test_filter(&redirect, ftrace_kunit_func1, false), -EBUSY);
+	KUNIT_EXPECT_TRUE(test, site_calls(ftrace_kunit_func1, stub));
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func2), "r");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, stub, true), 0);
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func1, 0));
+	KUNIT_EXPECT_TRUE(test, site_calls(ftrace_kunit_func1, 0));
 	ftrace_free_filter(&redirect);
 }
 #endif
@@ -505,7 +508,7 @@ static void direct_callers_are_asked(struct kunit *test)
 static void bad_input_is_refused(struct kunit *test)
 {
 	static struct ftrace_ops none = { };
-	static struct ftrace_ops deleted = { .func = note, .flags = FTRACE_OPS_FL_DELETED };
+	static struct ftrace_ops deleted = { .func = test_note, .flags = FTRACE_OPS_FL_DELETED };
 	unsigned long ips[] = {
 		(unsigned long)ftrace_kunit_func1, (unsigned long)test,
 	};
@@ -519,7 +522,7 @@ static void bad_input_is_refused(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(ops_a.func_hash->filter_hash));
 }
 
-/* A nop as long as the one of a site, but not the same. */
+/* A nop of the same length as that of a site, but with other bytes. */
 static const u8 strange[] = { 0x0f, 0x1f, 0x44, 0x00, 0x08 };
 
 static void write_site(test_func_t func, const u8 *bytes)
@@ -540,7 +543,7 @@ static bool site_failed(test_func_t func)
 	return site_of(func, &t)->state & SITE_FAILED;
 }
 
-/* What only a test does: have the core believe in the site again. */
+/* Only a test does this: let the core use the site again. */
 static void site_mend(test_func_t func, const u8 *bytes)
 {
 	struct ftrace_table *t;
@@ -550,7 +553,7 @@ static void site_mend(test_func_t func, const u8 *bytes)
 	site_of(func, &t)->state &= SITE_CLASS_MASK;
 }
 
-/* Bytes that nobody expects are left as they are, and all other sites go on. */
+/* A site with unexpected bytes is not changed, and all other sites go on working. */
 static void bad_site_is_left_alone(struct kunit *test)
 {
 	struct ftrace_class *before = class_of(ftrace_kunit_func4);
@@ -559,27 +562,27 @@ static void bad_site_is_left_alone(struct kunit *test)
 	memcpy(bytes, (void *)ftrace_location((unsigned long)ftrace_kunit_func4), sizeof(bytes));
 	write_site(ftrace_kunit_func4, strange);
 
-	/* By its name, which is when it is found out: an error, also for the others. */
-	KUNIT_EXPECT_EQ(test, filter(&ops_a, ftrace_kunit_func4, true), 0);
-	KUNIT_EXPECT_EQ(test, filter(&ops_a, ftrace_kunit_func1, false), 0);
+	/* Named: an error, also for the other functions. This is the first check of the site. */
+	KUNIT_EXPECT_EQ(test, test_filter(&ops_a, ftrace_kunit_func4, true), 0);
+	KUNIT_EXPECT_EQ(test, test_filter(&ops_a, ftrace_kunit_func1, false), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "");
 
-	/* By a glob, the others are traced. */
+	/* By a glob: the other functions are traced. */
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func*", 18, 1), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "a");
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func4), "");
 	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
 	KUNIT_EXPECT_PTR_EQ(test, class_of(ftrace_kunit_func4), before);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
 
-	/* By its name, that remains an error. */
-	KUNIT_EXPECT_EQ(test, filter(&ops_a, ftrace_kunit_func4, true), 0);
+	/* Named: still an error. */
+	KUNIT_EXPECT_EQ(test, test_filter(&ops_a, ftrace_kunit_func4, true), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
-	KUNIT_EXPECT_EQ(test, filter(&ops_a, ftrace_kunit_func1, false), 0);
+	KUNIT_EXPECT_EQ(test, test_filter(&ops_a, ftrace_kunit_func1, false), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func1), "");
 
 	KUNIT_EXPECT_TRUE(test, site_holds(ftrace_kunit_func4, strange));
 	site_mend(ftrace_kunit_func4, bytes);
@@ -587,58 +590,59 @@ static void bad_site_is_left_alone(struct kunit *test)
 }
 
 /*
- * A site that turns out bad while it calls a trampoline: who wrote to it may put
- * the call back, also when the ops has gone. All else can be changed meanwhile.
+ * A site gets unexpected bytes while it calls a trampoline. The writer of the bytes
+ * may put the call back, even when the ops was unregistered. All other sites can be
+ * changed meanwhile.
  */
 static void bad_site_keeps_its_trampoline(struct kunit *test)
 {
-	unsigned int before = nr_classes();
+	unsigned int before = test_nr_classes();
 	u8 call[MCOUNT_INSN_SIZE];
 
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func*", 18, 1), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_b, "ftrace_kunit_func4*", 19, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "a");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func4), "a");
 	memcpy(call, (void *)ftrace_location((unsigned long)ftrace_kunit_func4), sizeof(call));
 	write_site(ftrace_kunit_func4, strange);
 
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
 	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func2", 18, 1), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "a");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func2), "a");
 	scoped_guard(mutex, &ftrace_lock) {
-		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, note_other), 0);
-		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, note), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, test_note_other), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops_a, test_note), 0);
 		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(false), 0);
 		KUNIT_EXPECT_EQ(test, ftrace_set_enabled(true), 0);
 	}
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), "a");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func2), "a");
 	KUNIT_EXPECT_TRUE(test, site_holds(ftrace_kunit_func4, strange));
 	write_site(ftrace_kunit_func4, call);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "a");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func4), "a");
 	write_site(ftrace_kunit_func4, strange);
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
-	/* Trampolines that no site calls are freed meanwhile. */
+	/* Meanwhile trampolines that no site calls are freed. */
 	ftrace_wait_callbacks();
 	msleep(100);
 	write_site(ftrace_kunit_func4, call);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func4), "");
 	KUNIT_EXPECT_EQ(test, class_of(ftrace_kunit_func4)->nr, 0);
-	KUNIT_EXPECT_EQ(test, nr_classes(), before + 1);
+	KUNIT_EXPECT_EQ(test, test_nr_classes(), before + 1);
 
 	site_mend(ftrace_kunit_func4, call);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
-	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func4), "b");
+	KUNIT_EXPECT_STREQ(test, test_calls_of(ftrace_kunit_func4), "b");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
-	KUNIT_EXPECT_TRUE(test, calls(ftrace_kunit_func4, 0));
-	KUNIT_EXPECT_EQ(test, nr_classes(), before);
+	KUNIT_EXPECT_TRUE(test, site_calls(ftrace_kunit_func4, 0));
+	KUNIT_EXPECT_EQ(test, test_nr_classes(), before);
 	ftrace_free_filter(&ops_a);
 	ftrace_free_filter(&ops_b);
 }
 
-/* Tables come and go by the thousand. Those that have gone leave nothing behind. */
+/* Thousands of tables are added and removed. Removed tables leave nothing behind. */
 static void tables_come_and_go(struct kunit *test)
 {
 	static struct ftrace_table *table[2000];
@@ -649,7 +653,7 @@ static void tables_come_and_go(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		table[i] = kzalloc(sizeof(*t), GFP_KERNEL | __GFP_NOFAIL);
 		table[i]->sites = vmalloc(PAGE_SIZE);
-		/* Where nothing else is; in no order. */
+		/* At addresses that nothing else uses, in no order. */
 		table[i]->start = PAGE_SIZE * (1 + i * 7 % ARRAY_SIZE(table));
 		table[i]->end = table[i]->start + PAGE_SIZE;
 		table[i]->sites[0] = (struct ftrace_site){ .off = 16 };
@@ -671,7 +675,7 @@ static void tables_come_and_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, found, 0);
 	KUNIT_EXPECT_EQ(test, ftrace_nr_sites(), before);
 
-	/* The next one that comes takes their place. */
+	/* The next table that is added replaces them. */
 	t = kzalloc(sizeof(*t), GFP_KERNEL | __GFP_NOFAIL);
 	t->sites = vmalloc(PAGE_SIZE);
 	t->start = PAGE_SIZE;
@@ -683,7 +687,7 @@ static void tables_come_and_go(struct kunit *test)
 	ftrace_tables_drop(t);
 }
 
-/* By name, a function is where kallsyms says; its site may be behind an ENDBR. */
+/* The address of a name is that of kallsyms; the site may be behind an ENDBR. */
 static void names_are_looked_up(struct kunit *test)
 {
 	const char *names[2];
@@ -715,8 +719,8 @@ static void disabled_is_nop_everywhere(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bad, 0);
 }
 
-/* The files that list sites are as after a boot without these tests. */
-static void forget_tests(struct kunit_suite *suite)
+/* Restore the flags of the sites, so that the listing files do not show the tests. */
+static void test_forget(struct kunit_suite *suite)
 {
 	static const test_func_t all[] = {
 		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
@@ -756,7 +760,7 @@ static struct kunit_case ftrace_cases[] = {
 static struct kunit_suite ftrace_suite = {
 	.name = "ftrace_core",
 	.test_cases = ftrace_cases,
-	.suite_exit = forget_tests,
+	.suite_exit = test_forget,
 };
 
 kunit_test_suite(ftrace_suite);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Functions that ftrace_kunit.c traces, and that nobody else calls. */
+/* Functions that ftrace_kunit.c traces, and that no other code calls. */
 #include "ftrace_kunit.h"
 
-/* Not merged with each other, nor worked out by the compiler. */
+/* The compiler must neither merge these functions nor evaluate their calls. */
 #define TEST_FUNC(_n)						\
 noinline __noclone int ftrace_kunit_func##_n(int arg)		\
 {								\

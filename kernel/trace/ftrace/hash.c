@@ -197,6 +197,7 @@ void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 {
 	struct ftrace_func_entry *entry, *there;
 	struct hlist_node *tmp;
+	unsigned int n = 0;
 	int i;
 
 	if (!hash->count) {
@@ -206,7 +207,7 @@ void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 		return;
 	}
 	for_each_ftrace_entry(from, entry, tmp, i) {
-		ftrace_yield(from->count);
+		ftrace_yield(n++);
 		there = ftrace_lookup_ip(hash, entry->ip);
 		if (there) {
 			there->direct |= entry->direct;

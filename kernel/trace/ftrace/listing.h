@@ -9,15 +9,15 @@
 #include "table.h"
 
 /**
- * struct ftrace_listing - a place in the list of sites, kept from read to read
- * @flags: FTRACE_ITER_*: which sites, and what is shown of them
- * @hash: with FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE, the sites in this
- * @pos: number of the line at hand
- * @gen: tables as they were when the place was found
- * @table: the table, by number
- * @site: the site, by number
- * @names: the walk along the symbols of the table, begun if @walking
- * @walking: see @names
+ * struct ftrace_listing - a position in the list of sites, kept from read to read
+ * @flags: FTRACE_ITER_*: which sites to list, and what to show of them
+ * @hash: with FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE, only sites of this hash
+ * @pos: number of the current line
+ * @gen: ftrace_tables_gen when the position was found
+ * @table: number of the table
+ * @site: number of the site in the table
+ * @names: the walk along the symbols of the table, if @walking
+ * @walking: @names is in use
  * @held: between ftrace_listing_seek() and ftrace_listing_pause()
  */
 struct ftrace_listing {

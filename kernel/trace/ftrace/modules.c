@@ -151,7 +151,8 @@ static struct moment __init mod_boot_now(void)
 	return (struct moment){ sched_clock(), get_cycles() };
 }
 
-static const char *__init mod_boot_took(char *buf, size_t size, struct moment from, struct moment to)
+static const char *__init mod_boot_took(char *buf, size_t size, struct moment from,
+					struct moment to)
 {
 	if (to.ns != from.ns)
 		snprintf(buf, size, "%llu us", div_u64(to.ns - from.ns, NSEC_PER_USEC));
@@ -294,8 +295,8 @@ static struct ftrace_scope mod_table_scope(struct ftrace_table *t, struct ftrace
 }
 
 /*
- * Ops that trace get the functions of a new module as well. Each ops has a plan
- * of its own, so that the failure of one does not affect the others.
+ * Ops that trace get the functions of a new module as well. Each ops has its own
+ * plan, so one failure does not affect the others.
  */
 static void mod_trace_new_table(struct ftrace_table *t)
 {

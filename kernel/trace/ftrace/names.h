@@ -13,33 +13,33 @@
 struct ftrace_table;
 struct module;
 
-/* A name is written a word at a time. */
+/* Names are written in whole words. */
 #define FTRACE_NAME_ROOM	(KSYM_NAME_LEN + sizeof(u64))
 
-/* A bit for a character, which it shares with others. */
+/* The bit of a character. Several characters share a bit. */
 static inline u32 ftrace_name_char(char c)
 {
 	return BIT((u8)c % 32);
 }
 
-/* A symbol of a module: its address, and where it stands in the module's table. */
+/* A symbol of a module: its address, and its index in the symbol table of the module. */
 struct ftrace_modsym {
 	unsigned long	addr;
 	unsigned int	index;
 };
 
 /**
- * struct ftrace_names - a place in the symbols, in the order of addresses
+ * struct ftrace_names - a position in the symbols, in the order of addresses
  * @addr: address of the symbol found
  * @mod: walk along the symbols of this module, or of the kernel if NULL
- * @idx: the symbol found, among the kernel's or in @syms
- * @stream: where its name starts in the kernel's compressed names
- * @next: the first symbol with a larger address
- * @next_stream: where its name starts
- * @syms: a module's symbols, sorted
- * @nr: how many; for the kernel, all of its symbols
- * @kallsyms: the module's symbols that @syms was made from
- * @found: @addr, @idx and @stream are those of a symbol
+ * @idx: index of the symbol found, in the symbols of the kernel or in @syms
+ * @stream: where the name of the symbol starts in the kernel's compressed names
+ * @next: index of the first symbol with a larger address
+ * @next_stream: where the name of symbol @next starts
+ * @syms: the symbols of a module, sorted
+ * @nr: number of symbols in @syms, or in the kernel
+ * @kallsyms: the symbols of the module that @syms was made from
+ * @found: a symbol was found: @addr, @idx and @stream are valid
  */
 struct ftrace_names {
 	unsigned long		addr;

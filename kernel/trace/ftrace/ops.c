@@ -28,7 +28,7 @@ LIST_HEAD(ftrace_ops_registered);
 int ftrace_enabled __read_mostly = 1;
 static bool functions_off;	/* by kernel.ftrace_enabled */
 
-/* Set by ftrace_kill(), for good. */
+/* Set by ftrace_kill(), never cleared. */
 int ftrace_disabled __read_mostly;
 
 /* The ops of the top trace array; other ops share its filter. */

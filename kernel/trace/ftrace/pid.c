@@ -92,7 +92,7 @@ void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 		     struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	ftrace_func_t func = READ_ONCE(op->saved_func);
-	struct trace_array *tr = op->private;
+	struct trace_array *tr = READ_ONCE(op->private);
 	int pid;
 
 	if (unlikely(tr == &ftrace_gone_array))

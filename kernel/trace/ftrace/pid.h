@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Function tracing of some tasks only: pid.c judges, pid_files.c changes the filter.
- */
+/* Function tracing of some tasks only: pid.c checks tasks, pid_files.c changes the filter. */
 #ifndef _FTRACE_PID_H
 #define _FTRACE_PID_H
 
@@ -12,8 +10,8 @@ struct trace_pid_list;
 
 /**
  * struct ftrace_pid_lists - the pid filter of a trace array
- * @pids: the tasks to trace; NULL: all
- * @no_pids: the tasks not to trace; NULL: none
+ * @pids: the tasks to trace; NULL for all tasks
+ * @no_pids: the tasks not to trace; NULL for no task
  */
 struct ftrace_pid_lists {
 	struct trace_pid_list	*pids;

@@ -34,7 +34,7 @@ static bool pid_has_lists(const struct ftrace_pid_lists *lists)
 }
 
 /**
- * ftrace_pid_change_func - change the callback of an ops under its pid filter
+ * ftrace_pid_change_func - change the callback of an ops that may have a pid filter
  * @ops: the ops, registered or not
  * @func: the new callback
  *

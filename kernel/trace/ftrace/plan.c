@@ -84,7 +84,7 @@ static unsigned int plan_set(const struct plan *p, const struct ftrace_class *fr
 	return n;
 }
 
-/* May all ops that are new to a site be there? */
+/* May all ops that are new to a site share the site? */
 static int plan_check(const struct plan *p, const struct ftrace_class *from,
 		      const struct ftrace_class *to)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Plans: which sites move to which class, worked out before a byte is written.
- */
+/* Plans: which sites move to which class, determined before the first byte is written. */
 #ifndef _FTRACE_PLAN_H
 #define _FTRACE_PLAN_H
 
@@ -15,7 +13,7 @@ struct ftrace_table;
 /**
  * struct ftrace_change - one ops of a plan
  * @ops: the ops
- * @on: it is to have the sites that its filter lets through; if not, none
+ * @on: the ops gets the sites that its filter lets through; otherwise no site
  */
 struct ftrace_change {
 	struct ftrace_ops	*ops;
@@ -26,9 +24,9 @@ struct ftrace_change {
  * struct ftrace_scope - the sites that a plan looks at
  * @all: all sites
  * @table: only sites of this table
- * @hash: if @all is not set, the sites in either of these, but not those in both
- *	alike, which a change from the one to the other leaves as they are; with
- *	none and a @table, all sites of that
+ * @hash: if @all is not set: the sites that are in one of these hashes, except sites
+ *	that are in both alike, because a change from one hash to the other does not
+ *	affect such sites; with no hash and a @table, all sites of the table
  */
 struct ftrace_scope {
 	bool			all;
@@ -38,11 +36,11 @@ struct ftrace_scope {
 
 /**
  * enum ftrace_plan_flags - what kind of change a plan is
- * @FTRACE_PLAN_NAMED: functions are asked for now: one that was asked for by name
- *	and cannot be had is an error
- * @FTRACE_PLAN_AGREED: the ops had these sites before, and agreed to share them
- * @FTRACE_PLAN_REMOVES: the only ops of the plan is being unregistered: it loses
- *	all sites, and all slots that call it are switched off; needs no memory
+ * @FTRACE_PLAN_NAMED: Fail with -EINVAL if a site that was named exactly cannot be
+ *	traced.
+ * @FTRACE_PLAN_AGREED: The ops had these sites before, and agreed to share them.
+ * @FTRACE_PLAN_REMOVES: The only ops of the plan is being unregistered: it loses all
+ *	sites, and all slots that call it are switched off. Needs no memory.
  */
 enum ftrace_plan_flags {
 	FTRACE_PLAN_NAMED	= BIT(0),

@@ -247,9 +247,9 @@ static void probe_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *ot
 }
 
 /*
- * Undo probe_init_functions(). If register_ftrace_function_probe() fails, its caller keeps
- * what it passed. So free(), which would dispose of that, must not be called here.
- * This works because an init() is required to set up a mapper.
+ * Undo probe_init_functions(). If register_ftrace_function_probe() fails, its caller
+ * keeps what it passed. So free(), which would dispose of that, must not be called
+ * here. This works because an init() is required to set up a mapper.
  */
 static void probe_forget_functions(struct ftrace_func_probe *probe,
 				   struct ftrace_hash *functions)
@@ -494,7 +494,7 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 
 /**
  * clear_ftrace_function_probes - remove all probes of a trace array
- * @tr: a trace array that is going away
+ * @tr: a trace array that is about to be freed
  *
  * Context: Process context, may sleep. event_mutex held.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Function probes: what a command in set_ftrace_filter ties to functions.
- */
+/* Function probes: what a command in set_ftrace_filter attaches to functions. */
 #ifndef _FTRACE_PROBES_H
 #define _FTRACE_PROBES_H
 
@@ -14,12 +12,12 @@ struct seq_file;
 struct trace_array;
 
 /**
- * struct ftrace_probe_iter - a place in the list of all probed functions
+ * struct ftrace_probe_iter - a position in the list of all probed functions
  * @probe: the probe
- * @entry: one of its functions
- * @bucket: where @entry is in the hash of the functions of @probe
+ * @entry: one of the functions of @probe
+ * @bucket: the bucket of @entry in the hash of the functions of @probe
  *
- * Good for as long as ftrace_lock is held.
+ * Valid while ftrace_lock is held.
  */
 struct ftrace_probe_iter {
 	struct ftrace_func_probe	*probe;

@@ -199,9 +199,9 @@ static int profile_print_headers(struct seq_file *m)
 }
 
 /*
- * The sample variance: the mean of the squares minus the square of the mean, times n
- * / (n - 1). The mean is kept as quotient and remainder of the sum of times, so that
- * no intermediate value exceeds the sum of squares.
+ * The sample variance: (mean of the squares - square of the mean) * n / (n - 1). The
+ * mean is kept as quotient and remainder of the sum of times, so that no
+ * intermediate value exceeds the sum of squares.
  */
 static u64 profile_variance(u64 time, u64 squared, unsigned long n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Call sites and the tables that they live in.
+ * Call sites and their tables.
  *
- * A table holds the sites of one stretch of text that comes and goes as a
- * whole: the kernel's text, its init text, a module's text, its init text.
+ * A table holds the sites of one stretch of text that is loaded and freed as a
+ * whole: the text of the kernel, its init text, the text of a module, its init text.
  */
 #ifndef _FTRACE_TABLE_H
 #define _FTRACE_TABLE_H
@@ -14,29 +14,29 @@
 
 /**
  * struct ftrace_site - one call site
- * @off: its address, as an offset from the start of its table's text
- * @state: the number of its class and flags
+ * @off: address of the site, as an offset from the start of its table's text
+ * @state: the number of the class of the site, and flags
  */
 struct ftrace_site {
 	u32	off;
 	u32	state;
 };
 
-/* ftrace_site.state: the number of the class below, flags above. */
+/* ftrace_site.state: the low bits are the number of the class, the high bits are flags. */
 #define SITE_CLASS_MASK		GENMASK(23, 0)
-#define SITE_FAILED		BIT(24)		/* bytes not as expected, left alone */
+#define SITE_FAILED		BIT(24)		/* unexpected bytes; not patched */
 #define SITE_TOUCHED		BIT(25)		/* had a callback since boot */
-#define SITE_MODIFIED		BIT(26)		/* had one that changed where it goes */
+#define SITE_MODIFIED		BIT(26)		/* had IPMODIFY or a direct caller */
 
 /**
  * struct ftrace_table - the call sites of a stretch of text
  * @start: first address of the text
- * @end: first address after it
+ * @end: first address after the text
  * @mod: the module, NULL for the kernel
- * @sites: sorted by address
- * @nr: how many; 0 once the text has gone
- * @live: may be patched; a module's are not until its text is read-only
- * @rcu: frees it
+ * @sites: the sites, sorted by address
+ * @nr: number of sites; 0 once the text was freed
+ * @live: the sites may be patched; those of a module only when its text is read-only
+ * @rcu: frees the table
  */
 struct ftrace_table {
 	unsigned long		start;
@@ -50,8 +50,8 @@ struct ftrace_table {
 
 /**
  * struct ftrace_tables - all tables, sorted by address
- * @rcu: frees it
- * @nr: how many
+ * @rcu: frees the array
+ * @nr: number of tables
  * @table: the tables
  */
 struct ftrace_tables {
@@ -66,10 +66,10 @@ extern unsigned long __start_mcount_loc[], __stop_mcount_loc[];
 /* Replaced as a whole with ftrace_lock held, read in any context. */
 extern struct ftrace_tables __rcu *ftrace_tables;
 
-/* Grows with each change of the set; ftrace_lock held. */
+/* Incremented with each change of the array; ftrace_lock held. */
 extern u64 ftrace_tables_gen;
 
-/* For those who hold ftrace_lock. */
+/* The caller holds ftrace_lock. */
 #define for_each_ftrace_table(_t, _i)					\
 	for ((_i) = 0; ((_t) = ftrace_table_nth(_i)); (_i)++)
 

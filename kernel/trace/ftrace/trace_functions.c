@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The "function" tracer, and the commands of set_ftrace_filter that act on
- * tracing itself: traceon, traceoff, stacktrace, dump, cpudump.
+ * The "function" tracer, and the commands of set_ftrace_filter that act on tracing
+ * itself: traceon, traceoff, stacktrace, dump, cpudump.
  *
- * Nothing here decides which functions are traced. The tracer hands the ops of
- * its trace array to the core, a command hands a probe to probes.c, and both
- * only say what happens when a function is hit.
+ * Nothing here decides which functions are traced. The tracer gives the ops of its
+ * trace array to the core, and a command gives a probe to probes.c. Both only define
+ * what happens when a traced function is called.
  */
 
 #include <linux/ftrace.h>
@@ -19,7 +19,7 @@
 #include "core.h"
 #include "pid.h"
 
-/* What the tracer's options select; their combinations index hit_functions. */
+/* The options of the tracer; their combinations index hit_functions. */
 enum {
 	OPT_STACK	= BIT(0),
 	OPT_NO_REPEATS	= BIT(1),
@@ -38,18 +38,20 @@ static struct tracer_flags func_flags = {
 static struct tracer function_tracer;
 
 /*
- * Entries of a stack trace above the traced function when a callback calls
- * __trace_stack() and does not end with that: one of the recorder, which is
- * __ftrace_trace_stack() for ORC, that does not discount itself, and
- * __trace_stack() for the others, that compile it without a tail call; the
- * callback; the trampoline.
+ * The entries of a stack trace above the traced function, if a callback calls
+ * __trace_stack() and does not end with that call:
+ *
+ * - one entry of the recorder: with ORC __ftrace_trace_stack(), which does not
+ *   discount itself; otherwise __trace_stack(), which is compiled without a tail call
+ * - the callback
+ * - the trampoline
  */
 #define SKIP_TO_TRACED	3
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* On its own, for what it needs of the stack shall not cost the other calls. */
-static noinline unsigned long graph_caller(unsigned long parent_ip,
-					   struct ftrace_regs *fregs)
+/* Not inlined, because its stack frame would slow the common case. */
+static noinline unsigned long function_graph_caller(unsigned long parent_ip,
+						    struct ftrace_regs *fregs)
 {
 	int idx = 0;
 
@@ -58,25 +60,25 @@ static noinline unsigned long graph_caller(unsigned long parent_ip,
 }
 #endif
 
-/* The caller to show: not the hook that function graph put in its place. */
+/* The caller to show, not the hook that function graph put in its place. */
 static __always_inline unsigned long
-real_caller(unsigned long parent_ip, struct ftrace_regs *fregs)
+function_real_caller(unsigned long parent_ip, struct ftrace_regs *fregs)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	if (unlikely(parent_ip == (unsigned long)return_to_handler))
-		return graph_caller(parent_ip, fregs);
+		return function_graph_caller(parent_ip, fregs);
 #endif
 	return parent_ip;
 }
 
 /*
- * Count a call that equals the one before it on this CPU, instead of recording
- * it. An interrupt may come between any two lines here: then a count is a
- * little off, which is cheaper than what it takes to prevent that.
+ * If a call equals the previous call on this CPU, count it instead of recording it.
+ * An interrupt between any two lines here can make a count slightly wrong. That is
+ * cheaper than preventing it.
  */
 static __always_inline bool
-is_repeat(struct trace_array *tr, struct trace_func_repeats *last,
-	  unsigned long ip, unsigned long parent_ip)
+function_is_repeat(struct trace_array *tr, struct trace_func_repeats *last,
+		   unsigned long ip, unsigned long parent_ip)
 {
 	/* The count has 16 bits in the ring buffer. */
 	if (last->ip != ip || last->parent_ip != parent_ip ||
@@ -88,14 +90,14 @@ is_repeat(struct trace_array *tr, struct trace_func_repeats *last,
 	return true;
 }
 
-static __always_inline void record(struct trace_array *tr, unsigned long ip,
-				   unsigned long parent_ip,
-				   unsigned int trace_ctx, u32 options)
+static __always_inline void function_record(struct trace_array *tr, unsigned long ip,
+					    unsigned long parent_ip,
+					    unsigned int trace_ctx, u32 options)
 {
 	if (options & OPT_NO_REPEATS) {
 		struct trace_func_repeats *last = this_cpu_ptr(tr->last_func_repeats);
 
-		if (is_repeat(tr, last, ip, parent_ip))
+		if (function_is_repeat(tr, last, ip, parent_ip))
 			return;
 		if (last->count)
 			trace_last_func_repeats(tr, last, trace_ctx);
@@ -109,9 +111,9 @@ static __always_inline void record(struct trace_array *tr, unsigned long ip,
 		__trace_stack(tr, trace_ctx, SKIP_TO_TRACED);
 }
 
-static __always_inline void hit(unsigned long ip, unsigned long parent_ip,
-				struct ftrace_ops *op,
-				struct ftrace_regs *fregs, u32 options)
+static __always_inline void function_record_hit(unsigned long ip, unsigned long parent_ip,
+						struct ftrace_ops *op,
+						struct ftrace_regs *fregs, u32 options)
 {
 	struct trace_array *tr = op->private;
 	int bit;
@@ -119,25 +121,25 @@ static __always_inline void hit(unsigned long ip, unsigned long parent_ip,
 	if (unlikely(!READ_ONCE(tr->function_enabled)))
 		return;
 
-	/* Before anything is called: then @fregs need not be kept. */
-	parent_ip = real_caller(parent_ip, fregs);
+	/* First of all: @fregs need not be kept over a call then. */
+	parent_ip = function_real_caller(parent_ip, fregs);
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	if (bit < 0)
 		return;
 
 	if (likely(!this_cpu_read(tr->array_buffer.data->disabled.counter)))
-		record(tr, ip, parent_ip, tracing_gen_ctx_dec(), options);
+		function_record(tr, ip, parent_ip, tracing_gen_ctx_dec(), options);
 
 	ftrace_test_recursion_unlock(bit);
 }
 
 /*
- * Taking a stack is slow and calls far more: an interrupt that came in the
- * middle and did the same would nest too deep to be worth it.
+ * Taking a stack trace is slow and needs much stack: an interrupt in the middle that
+ * also took a stack trace would nest too deep.
  */
 static __always_inline void
-hit_with_stack(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-	       struct ftrace_regs *fregs, u32 options)
+function_record_hit_stack(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			  struct ftrace_regs *fregs, u32 options)
 {
 	struct trace_array *tr = op->private;
 	struct trace_array_cpu *data;
@@ -149,8 +151,8 @@ hit_with_stack(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 	local_irq_save(flags);
 	data = this_cpu_ptr(tr->array_buffer.data);
 	if (likely(atomic_inc_return(&data->disabled) == 1))
-		record(tr, ip, real_caller(parent_ip, fregs),
-		       tracing_gen_ctx_flags(flags), options | OPT_STACK);
+		function_record(tr, ip, function_real_caller(parent_ip, fregs),
+				tracing_gen_ctx_flags(flags), options | OPT_STACK);
 	atomic_dec(&data->disabled);
 	local_irq_restore(flags);
 }
@@ -158,26 +160,26 @@ hit_with_stack(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 static void function_hit(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	hit(ip, parent_ip, op, fregs, 0);
+	function_record_hit(ip, parent_ip, op, fregs, 0);
 }
 
 static void function_hit_once(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	hit(ip, parent_ip, op, fregs, OPT_NO_REPEATS);
+	function_record_hit(ip, parent_ip, op, fregs, OPT_NO_REPEATS);
 }
 
 static void function_stack_hit(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	hit_with_stack(ip, parent_ip, op, fregs, 0);
+	function_record_hit_stack(ip, parent_ip, op, fregs, 0);
 }
 
 static void function_stack_hit_once(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *op,
 				    struct ftrace_regs *fregs)
 {
-	hit_with_stack(ip, parent_ip, op, fregs, OPT_NO_REPEATS);
+	function_record_hit_stack(ip, parent_ip, op, fregs, OPT_NO_REPEATS);
 }
 
 static const ftrace_func_t hit_functions[] = {
@@ -187,8 +189,8 @@ static const ftrace_func_t hit_functions[] = {
 	[OPT_STACK | OPT_NO_REPEATS]	= function_stack_hit_once,
 };
 
-/* Forget what an earlier run counted, and have the memory if it is wanted. */
-static int prepare_repeats(struct trace_array *tr, u32 options)
+/* Reset the counts of an earlier run, and allocate the memory if it is needed. */
+static int function_prepare_repeats(struct trace_array *tr, u32 options)
 {
 	int cpu;
 
@@ -214,7 +216,7 @@ static int function_tracer_init(struct trace_array *tr)
 	if (!tr->ops)
 		return -ENOMEM;
 
-	ret = prepare_repeats(tr, options);
+	ret = function_prepare_repeats(tr, options);
 	if (ret)
 		return ret;
 
@@ -222,7 +224,7 @@ static int function_tracer_init(struct trace_array *tr)
 	tr->array_buffer.cpu = raw_smp_processor_id();
 	tracing_start_cmdline_record();
 
-	/* The first functions patched shall not be traced while others wait. */
+	/* While functions are still being patched, those already patched must not be traced. */
 	tr->function_enabled = 0;
 	ret = register_ftrace_function(tr->ops);
 	if (ret) {
@@ -253,11 +255,11 @@ static int function_tracer_set_flag(struct trace_array *tr, u32 old_flags,
 	u32 options = set ? old_flags | bit : old_flags & ~bit;
 	int ret;
 
-	/* Otherwise the flag counts when the tracer starts. */
+	/* Otherwise the tracer uses the flag when it starts. */
 	if (tr->current_trace != &function_tracer)
 		return 0;
 
-	ret = prepare_repeats(tr, options);
+	ret = function_prepare_repeats(tr, options);
 	if (ret)
 		return ret;
 
@@ -291,7 +293,7 @@ __init void ftrace_init_global_array_ops(struct trace_array *tr)
 	ftrace_init_trace_array(tr);
 	global_ops.private = tr;
 	tr->ops = &global_ops;
-	/* Copies ->private. */
+	/* This copies ->private. */
 	init_array_fgraph_ops(tr, &global_ops);
 }
 
@@ -318,7 +320,7 @@ int ftrace_allocate_ftrace_ops(struct trace_array *tr)
 }
 
 /**
- * ftrace_free_ftrace_ops - take the ops of a trace array away
+ * ftrace_free_ftrace_ops - free the ops of a trace array
  * @tr: a trace array that is not the top level one, and no longer traces
  *
  * Context: Process context, may sleep. trace_types_lock held.
@@ -330,8 +332,8 @@ void ftrace_free_ftrace_ops(struct trace_array *tr)
 	tr->ops = NULL;
 	if (ops && ops->flags & FTRACE_OPS_FL_ENABLED) {
 		/*
-		 * After ftrace_kill() call sites call it until the next boot:
-		 * it must stay, and must not know @tr.
+		 * After ftrace_kill() call sites call the ops until the next boot:
+		 * the ops must stay, and must not use @tr.
 		 */
 		WRITE_ONCE(ops->private, &ftrace_gone_array);
 		ftrace_wait_callbacks();
@@ -341,14 +343,13 @@ void ftrace_free_ftrace_ops(struct trace_array *tr)
 }
 
 /**
- * ftrace_create_function_files - make the filter files of a trace array
+ * ftrace_create_function_files - create the filter files of a trace array
  * @tr: the trace array
  * @parent: its directory
  *
- * The top level array is left out: it has its files from
- * ftrace_init_tracefs_toplevel().
+ * The top level array is left out: ftrace_init_tracefs_toplevel() creates its files.
  *
- * Context: Process context, may sleep. trace_types_lock held, but at boot.
+ * Context: Process context, may sleep. trace_types_lock held, except at boot.
  * Return: 0, -EINVAL if @tr has no ops, or -ENOMEM.
  */
 int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
@@ -365,8 +366,8 @@ int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
 }
 
 /**
- * ftrace_destroy_function_files - undo all that a trace array had for functions
- * @tr: a trace array that is going away
+ * ftrace_destroy_function_files - free all that a trace array has for function tracing
+ * @tr: a trace array that is about to be freed
  *
  * Context: Process context, may sleep. trace_types_lock held.
  */
@@ -389,7 +390,7 @@ void ftrace_reset_array_ops(struct trace_array *tr)
 }
 
 /**
- * ftrace_init_array_ops - set what the ops of a trace array call
+ * ftrace_init_array_ops - set the callback of the ops of a trace array
  * @tr: the trace array; its ops must not be registered
  * @func: the callback of the tracer that is about to start
  *
@@ -404,16 +405,16 @@ void ftrace_init_array_ops(struct trace_array *tr, ftrace_func_t func)
 }
 
 /*
- * A command as the user sees it. "vfs_read:traceoff" and "vfs_read:traceoff:3"
- * are two probes that can stand side by side and are removed one by one, so
- * each command has two probe_ops. The counted one has an init(), which makes
- * probes.c give it a mapper of counters.
+ * A command as the user sees it. "vfs_read:traceoff" and "vfs_read:traceoff:3" are
+ * two probes that can coexist and are removed separately, so each command has two
+ * probe_ops. The counted one has an init(), which makes probes.c give it a mapper of
+ * counters.
  */
 struct probe_command {
 	struct ftrace_func_command	command;
 	struct ftrace_probe_ops		always;
 	struct ftrace_probe_ops		counted;
-	/* The number to take instead of the user's, if any. */
+	/* The number to use instead of the number that the user gives, if any. */
 	char				*number;
 	bool				ignore_param;
 };
@@ -421,25 +422,26 @@ struct probe_command {
 /* The counter of "vfs_read:traceoff:", which has a counter but no number. */
 #define UNLIMITED	(-1L)
 
-static long *counter_of(void *data, unsigned long ip)
+static long *command_counter_of(void *data, unsigned long ip)
 {
 	return data ? (long *)ftrace_func_mapper_find_ip(data, ip) : NULL;
 }
 
 /*
- * Several CPUs can find tracing on at once and turn it off, which is harmless,
- * but together they turned it off once, and must count once. So act first,
- * count last, and count only if nobody else did since we read the counter: who
- * reads the new counter also sees the state that it was counted for.
+ * Several CPUs can find tracing on at the same time and turn it off. That is
+ * harmless, but together they turned tracing off once, so only one CPU must count.
+ * So act first and count last, and count only if no other CPU has counted since the
+ * counter was read: a CPU that reads the new counter also sees the state that was
+ * counted.
  */
-static void switch_tracing(struct trace_array *tr, bool on, unsigned long ip,
-			   struct ftrace_probe_ops *ops, void *data)
+static void command_switch_tracing(struct trace_array *tr, bool on, unsigned long ip,
+				   struct ftrace_probe_ops *ops, void *data)
 {
 	long *counter = NULL, left = UNLIMITED;
 
 	if (ops->init) {
-		counter = counter_of(data, ip);
-		if (!counter)	/* is being removed */
+		counter = command_counter_of(data, ip);
+		if (!counter)	/* The probe is being removed. */
 			return;
 		/* Pairs with cmpxchg() below. */
 		left = smp_load_acquire(counter);
@@ -458,16 +460,16 @@ static void switch_tracing(struct trace_array *tr, bool on, unsigned long ip,
 		cmpxchg(counter, left, left - 1);
 }
 
-/* For commands whose every hit is an event of its own. */
-static bool take_one(struct ftrace_probe_ops *ops, unsigned long ip, void *data)
+/* Used by commands for which every call of the function is a separate event. */
+static bool command_take_one(struct ftrace_probe_ops *ops, unsigned long ip, void *data)
 {
 	long *counter, left;
 
 	if (!ops->init)
 		return true;
 
-	counter = counter_of(data, ip);
-	if (!counter)	/* is being removed */
+	counter = command_counter_of(data, ip);
+	if (!counter)	/* The probe is being removed. */
 		return false;
 
 	left = READ_ONCE(*counter);
@@ -480,64 +482,64 @@ static bool take_one(struct ftrace_probe_ops *ops, unsigned long ip, void *data)
 	return true;
 }
 
-static void traceon_hit(unsigned long ip, unsigned long parent_ip,
-			struct trace_array *tr, struct ftrace_probe_ops *ops,
-			void *data)
+static void command_traceon_hit(unsigned long ip, unsigned long parent_ip,
+				struct trace_array *tr, struct ftrace_probe_ops *ops,
+				void *data)
 {
-	switch_tracing(tr, true, ip, ops, data);
+	command_switch_tracing(tr, true, ip, ops, data);
 }
 
-static void traceoff_hit(unsigned long ip, unsigned long parent_ip,
-			 struct trace_array *tr, struct ftrace_probe_ops *ops,
-			 void *data)
+static void command_traceoff_hit(unsigned long ip, unsigned long parent_ip,
+				 struct trace_array *tr, struct ftrace_probe_ops *ops,
+				 void *data)
 {
-	switch_tracing(tr, false, ip, ops, data);
+	command_switch_tracing(tr, false, ip, ops, data);
 }
 
-static void stacktrace_hit(unsigned long ip, unsigned long parent_ip,
-			   struct trace_array *tr, struct ftrace_probe_ops *ops,
-			   void *data)
+static void command_stacktrace_hit(unsigned long ip, unsigned long parent_ip,
+				   struct trace_array *tr, struct ftrace_probe_ops *ops,
+				   void *data)
 {
-	/* A stack that is not recorded does not count. */
-	if (!tracer_tracing_is_on(tr) || !take_one(ops, ip, data))
+	/* A stack trace that is not recorded does not count. */
+	if (!tracer_tracing_is_on(tr) || !command_take_one(ops, ip, data))
 		return;
 
-	/* One more: the callback of the probe, which called us. */
+	/* One entry more: the callback of the probe, which called this function. */
 	__trace_stack(tr, tracing_gen_ctx_dec(), SKIP_TO_TRACED + 1);
 	/* A tail call would change that number. */
 	barrier();
 }
 
-static void dump_hit(unsigned long ip, unsigned long parent_ip,
-		     struct trace_array *tr, struct ftrace_probe_ops *ops,
-		     void *data)
+static void command_dump_hit(unsigned long ip, unsigned long parent_ip,
+			     struct trace_array *tr, struct ftrace_probe_ops *ops,
+			     void *data)
 {
-	if (take_one(ops, ip, data))
+	if (command_take_one(ops, ip, data))
 		ftrace_dump(DUMP_ALL);
 }
 
-static void cpudump_hit(unsigned long ip, unsigned long parent_ip,
-			struct trace_array *tr, struct ftrace_probe_ops *ops,
-			void *data)
+static void command_cpudump_hit(unsigned long ip, unsigned long parent_ip,
+				struct trace_array *tr, struct ftrace_probe_ops *ops,
+				void *data)
 {
-	if (take_one(ops, ip, data))
+	if (command_take_one(ops, ip, data))
 		ftrace_dump(DUMP_ORIG);
 }
 
-static int counter_init(struct ftrace_probe_ops *ops, struct trace_array *tr,
-			unsigned long ip, void *init_data, void **data)
+static int command_counter_init(struct ftrace_probe_ops *ops, struct trace_array *tr,
+				unsigned long ip, void *init_data, void **data)
 {
 	if (!*data)
 		*data = allocate_ftrace_func_mapper();
 	if (!*data)
 		return -ENOMEM;
 
-	/* The value that the mapper keeps for a function is its counter. */
+	/* For each function, the mapper stores its counter. */
 	return ftrace_func_mapper_add_ip(*data, ip, init_data);
 }
 
-static void counter_free(struct ftrace_probe_ops *ops, struct trace_array *tr,
-			 unsigned long ip, void *data)
+static void command_counter_free(struct ftrace_probe_ops *ops, struct trace_array *tr,
+				 unsigned long ip, void *data)
 {
 	if (ip)
 		ftrace_func_mapper_remove_ip(data, ip);
@@ -546,13 +548,13 @@ static void counter_free(struct ftrace_probe_ops *ops, struct trace_array *tr,
 }
 
 static struct probe_command probe_commands[] = {
-	{ .command.name = "traceon", .always.func = traceon_hit },
-	{ .command.name = "traceoff", .always.func = traceoff_hit },
-	{ .command.name = "stacktrace", .always.func = stacktrace_hit },
-	/* The second dump of all buffers would say what the first one did. */
-	{ .command.name = "dump", .always.func = dump_hit,
+	{ .command.name = "traceon", .always.func = command_traceon_hit },
+	{ .command.name = "traceoff", .always.func = command_traceoff_hit },
+	{ .command.name = "stacktrace", .always.func = command_stacktrace_hit },
+	/* A second dump of all buffers would show the same again. */
+	{ .command.name = "dump", .always.func = command_dump_hit,
 	  .ignore_param = true, .number = "1" },
-	{ .command.name = "cpudump", .always.func = cpudump_hit,
+	{ .command.name = "cpudump", .always.func = command_cpudump_hit,
 	  .ignore_param = true },
 };
 
@@ -560,7 +562,7 @@ static int command_print(struct seq_file *m, unsigned long ip,
 			 struct ftrace_probe_ops *ops, void *data)
 {
 	struct probe_command *cmd = probe_commands;
-	long *counter = counter_of(data, ip);
+	long *counter = command_counter_of(data, ip);
 
 	while (ops != &cmd->always && ops != &cmd->counted)
 		cmd++;
@@ -585,7 +587,7 @@ static int command_run(struct trace_array *tr, struct ftrace_hash *hash,
 
 	if (!tr)
 		return -ENODEV;
-	/* In set_ftrace_notrace it would make no sense. */
+	/* A command makes no sense in set_ftrace_notrace. */
 	if (!enable)
 		return -EINVAL;
 
@@ -611,7 +613,7 @@ static int command_run(struct trace_array *tr, struct ftrace_hash *hash,
 /**
  * init_function_trace - register the function tracer and its commands
  *
- * Context: Boot; starts tracing if the command line says so.
+ * Context: Boot; starts tracing if the command line requests it.
  * Return: 0, or the error of register_tracer().
  */
 __init int init_function_trace(void)
@@ -624,8 +626,8 @@ __init int init_function_trace(void)
 		cmd->command.func = command_run;
 		cmd->always.print = command_print;
 		cmd->counted = cmd->always;
-		cmd->counted.init = counter_init;
-		cmd->counted.free = counter_free;
+		cmd->counted.init = command_counter_init;
+		cmd->counted.free = command_counter_free;
 		/* Fails only if two commands have one name. */
 		WARN_ON(register_ftrace_command(&cmd->command));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Function tracing on x86: a site is a 5-byte call or nop (gcc -mfentry), and
- * a callback is given a struct pt_regs of which it may only be partly filled.
+ * Function tracing on x86: a site is a 5-byte call or nop (gcc -mfentry), and a
+ * callback gets a struct pt_regs that may be only partly filled.
  */
 #ifndef _ASM_X86_FTRACE_H
 #define _ASM_X86_FTRACE_H
@@ -19,7 +19,7 @@
 #define MCOUNT_ADDR		((unsigned long)(__fentry__))
 #define MCOUNT_INSN_SIZE	5
 
-/* A site is the first instruction of its function, behind ENDBR if any. */
+/* A site is the first instruction of its function, or follows an ENDBR. */
 #define FTRACE_MCOUNT_MAX_OFFSET	ENDBR_INSN_SIZE
 
 #define ARCH_SUPPORTS_FTRACE_OPS 1
@@ -29,7 +29,7 @@
 struct ftrace_ops;
 struct ftrace_regs;
 
-/* linux/ftrace.h has it in the record of a call site of the other core. */
+/* linux/ftrace.h uses this in the record of a call site of the other core. */
 struct dyn_arch_ftrace {
 };
 
@@ -39,7 +39,7 @@ void __fentry__(void);
 
 #include <linux/ftrace_regs.h>
 
-/* ftrace_caller clears regs->cs, ftrace_regs_caller fills all of regs in. */
+/* ftrace_caller clears regs->cs, ftrace_regs_caller fills all of regs. */
 static __always_inline struct pt_regs *
 arch_ftrace_get_regs(struct ftrace_regs *fregs)
 {
@@ -48,7 +48,7 @@ arch_ftrace_get_regs(struct ftrace_regs *fregs)
 	return regs->cs ? regs : NULL;
 }
 
-/* What ftrace_caller leaves out and a user of partial registers looks at. */
+/* Registers that ftrace_caller does not save and that users of partial registers read. */
 #define arch_ftrace_partial_regs(_regs)			\
 ({							\
 	(_regs)->cs = __KERNEL_CS;			\
@@ -98,7 +98,7 @@ unsigned long ftrace_tramp_template_ip(unsigned long ip);
 static __always_inline int ftrace_int3_handler(struct pt_regs *regs) { return 0; }
 #endif
 
-/* mark_rodata_ro() asks for it; a trampoline has been read-only all along. */
+/* mark_rodata_ro() calls this; trampolines are always read-only. */
 static inline void set_ftrace_ops_ro(void) { }
 
 #define ARCH_HAS_SYSCALL_MATCH_SYM_NAME
@@ -127,8 +127,8 @@ static inline bool arch_syscall_match_sym_name(const char *sym, const char *name
 #include <linux/compat.h>
 
 /*
- * The system call numbers of a 32-bit task are not those that the syscall
- * events go by, so the events leave such a task out.
+ * The syscall events do not use the system call numbers of 32-bit tasks, so the
+ * events ignore such tasks.
  */
 #define ARCH_TRACE_IGNORE_COMPAT_SYSCALLS 1
 static inline bool arch_trace_is_compat_syscall(struct pt_regs *regs)
