@@ -410,11 +410,9 @@ static void filter_file_drop_gone(struct filter_file *f)
 		if (ftrace_find_site(entry->ip, &t))
 			continue;
 		ftrace_hash_del(f->written, entry);
-		/*
-		 * The filter had functions. If none is left, it must not mean all
-		 * functions.
-		 */
-		f->written->flags |= FTRACE_HASH_FL_MOD;
+		/* The filter had functions. Empty, it must not mean all functions. */
+		if (!f->written->count)
+			f->written->flags |= FTRACE_HASH_FL_MOD;
 	}
 }
 

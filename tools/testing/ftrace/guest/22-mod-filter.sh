@@ -134,6 +134,9 @@ exec 9>&-
 is "$(filter)" vfs_read "the functions of one that went meanwhile are not"
 load ftmod_a
 is "$(filter)" vfs_read "nor are they when it comes again, most likely to the same place"
+works "the last function is taken out" append "$F" "!vfs_read
+"
+is "$(cat "$F")" "#### all functions enabled ####" "and the filter means all functions, because none of its functions was unloaded last"
 set_to ftmod_a_one set_ftrace_filter
 exec 9>> "$F"
 echo 'ftmod_a_two' >&9
