@@ -83,7 +83,7 @@ static inline bool ftrace_entry_exact(const struct ftrace_func_entry *entry)
 	for ((_i) = 0; (_i) < 1 << (_hash)->size_bits; (_i)++)			\
 		hlist_for_each_entry_safe(_entry, _tmp, &(_hash)->buckets[_i], hlist)
 
-/* filter.c */
+/* match.c */
 struct ftrace_glob {
 	char		*search;
 	unsigned int	len;
@@ -93,14 +93,19 @@ struct ftrace_glob {
 bool ftrace_glob_match(const struct ftrace_glob *g, const char *name);
 int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod);
 int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod);
+
+/* filter.c */
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
 			   struct ftrace_hash *new, bool enable);
 
 /* modules.c */
 struct ftrace_table;
 
+void ftrace_mod_sort(unsigned long *ips, unsigned int nr);
 unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
 				unsigned long start, unsigned long end);
+int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
+		   const unsigned long *ips, unsigned int nr, bool live);
 
 /* mod_wait.c */
 static inline struct list_head *ftrace_mod_waits(struct trace_array *tr, bool enable)
@@ -121,9 +126,6 @@ void ftrace_forget_sites(unsigned long start, unsigned long end);
 void ftrace_save_init_names(struct ftrace_table *t);
 void ftrace_drop_init_names(struct module *mod);
 void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone);
-
-/* files.c */
-void __init ftrace_early_filters(void);
 
 /* ipmodify.c */
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Control files of the top directory that list call sites, and the boot parameters
- * that set filters.
+ * Control files of the top directory that list call sites.
  */
 #include <linux/fs.h>
 #include <linux/seq_file.h>
 #include <linux/security.h>
-
-#include <asm/setup.h>
 
 #include "core.h"
 #include "graph_files.h"
@@ -104,38 +101,4 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 	ftrace_create_filter_files(tr, d_tracer);
 	ftrace_graph_tracefs(d_tracer);
 	ftrace_profile_tracefs(d_tracer);
-}
-
-static char filter_param[COMMAND_LINE_SIZE] __initdata;
-static char notrace_param[COMMAND_LINE_SIZE] __initdata;
-
-/* Tells trace.c not to run self-tests, which would fail with a filter. */
-bool ftrace_filter_param __initdata;
-
-static int __init files_set_filter_param(char *str)
-{
-	ftrace_filter_param = true;
-	strscpy(filter_param, str);
-	return 1;
-}
-__setup("ftrace_filter=", files_set_filter_param);
-
-static int __init files_set_notrace_param(char *str)
-{
-	ftrace_filter_param = true;
-	strscpy(notrace_param, str);
-	return 1;
-}
-__setup("ftrace_notrace=", files_set_notrace_param);
-
-/**
- * ftrace_early_filters - apply the boot parameters that set filters
- */
-void __init ftrace_early_filters(void)
-{
-	if (filter_param[0])
-		ftrace_set_early_filter(&global_ops, filter_param, 1);
-	if (notrace_param[0])
-		ftrace_set_early_filter(&global_ops, notrace_param, 0);
-	ftrace_graph_early_filters();
 }

@@ -202,21 +202,12 @@ static int filter_file_word_mod(struct ftrace_hash *hash, struct list_head *wait
 	return ret < 0 ? ret : ret ? 0 : -EINVAL;
 }
 
-/**
- * ftrace_process_word - apply one written word to a filter
- * @tr: the trace array, NULL if there is none
- * @hash: the filter to change
- * @waits: list for filters that wait for modules; NULL if no filter can wait
- * @word: the word; changed
- * @enable: true: functions to trace; false: functions not to trace
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- * Return: 0; 1 if @word was a command, which does not change the filter; -EINVAL if
- *	@word is malformed or no function matches; -ENOMEM; or the error of a
- *	command.
+/*
+ * Apply one written word to a set of functions: 0, or 1 if the word is a command. @waits
+ * gets filters that wait for modules; NULL if such filters are not possible.
  */
-int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
-			struct list_head *waits, char *word, bool enable)
+static int filter_file_process_word(struct trace_array *tr, struct ftrace_hash *hash,
+				    struct list_head *waits, char *word, bool enable)
 {
 	char *params = word, *func = strsep(&params, ":"), *command;
 	int ret;
@@ -238,8 +229,9 @@ int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
 /* Apply the word that the parser holds. */
 static int filter_file_word(struct filter_file *f)
 {
-	int ret = ftrace_process_word(f->set.tr, f->written, f->set.tr ? &f->waits : NULL,
-				      f->parser.buffer, filter_file_is_filter(f));
+	int ret = filter_file_process_word(f->set.tr, f->written,
+					   f->set.tr ? &f->waits : NULL, f->parser.buffer,
+					   filter_file_is_filter(f));
 
 	trace_parser_clear(&f->parser);
 	if (ret < 0) {
@@ -589,6 +581,31 @@ void ftrace_init_trace_array(struct trace_array *tr)
 }
 
 /**
+ * ftrace_set_early_words - the functions that a boot parameter names
+ * @tr: the trace array, NULL if there is none
+ * @words: words separated by commas; changed
+ * @enable: true: functions to trace; false: functions not to trace
+ *
+ * A word that names no function is reported.
+ *
+ * Context: Boot.
+ * Return: a set of functions, or NULL without memory.
+ */
+struct ftrace_hash *__init ftrace_set_early_words(struct trace_array *tr, char *words,
+						  bool enable)
+{
+	struct ftrace_hash *hash = ftrace_hash_alloc();
+	char *word;
+
+	if (!hash)
+		return NULL;
+	while ((word = strsep(&words, ",")))
+		if (*word && filter_file_process_word(tr, hash, NULL, word, enable) < 0)
+			pr_warn("ftrace: boot parameter: no function `%s'\n", word);
+	return hash;
+}
+
+/**
  * ftrace_set_early_filter - set a filter from a boot parameter
  * @ops: the ops
  * @buf: words separated by commas; changed
@@ -598,22 +615,15 @@ void ftrace_init_trace_array(struct trace_array *tr)
  */
 void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
 {
+	struct ftrace_hash *hash = ftrace_set_early_words(ops->private, buf, enable);
 	struct ftrace_ops_hash *filter;
 	struct ftrace_hash __rcu **orig;
-	struct ftrace_hash *hash = ftrace_hash_alloc();
-	char *word;
 
+	if (!hash)
+		return;
 	ftrace_ops_init(ops);
 	filter = ops->func_hash;
 	orig = enable ? &filter->filter_hash : &filter->notrace_hash;
-	if (!hash)
-		return;
-
-	while (buf) {
-		word = strsep(&buf, ",");
-		if (*word && ftrace_process_word(ops->private, hash, NULL, word, enable) < 0)
-			pr_warn("ftrace: boot parameter: no function `%s'\n", word);
-	}
 	scoped_guard(mutex, &ftrace_lock)
 		ftrace_ops_update_hash(ops, orig, hash, enable);
 	ftrace_hash_free(hash);

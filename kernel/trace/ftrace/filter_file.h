@@ -26,8 +26,8 @@ struct ftrace_set {
 	void (*replace)(struct ftrace_hash __rcu **hash, struct ftrace_hash *set);
 };
 
-int ftrace_process_word(struct trace_array *tr, struct ftrace_hash *hash,
-			struct list_head *waits, char *word, bool enable);
+struct ftrace_hash *ftrace_set_early_words(struct trace_array *tr, char *words,
+					   bool enable);
 int ftrace_set_open(struct file *file, const struct ftrace_set *set);
 int ftrace_set_flush(struct file *file, fl_owner_t id);
 

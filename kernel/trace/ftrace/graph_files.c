@@ -109,15 +109,10 @@ __setup("ftrace_graph_max_depth=", graph_set_max_depth_param);
 
 static void __init graph_early_filter(char *words, bool unwanted)
 {
-	struct ftrace_hash *set = ftrace_hash_alloc();
-	char *word;
+	struct ftrace_hash *set = ftrace_set_early_words(NULL, words, !unwanted);
 
-	if (!set)
-		return;
-	while ((word = strsep(&words, ",")))
-		if (*word && ftrace_process_word(NULL, set, NULL, word, !unwanted) < 0)
-			pr_warn("ftrace: boot parameter: no function `%s'\n", word);
-	graph_replace(graph_hash(unwanted), set);
+	if (set)
+		graph_replace(graph_hash(unwanted), set);
 }
 
 /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of sites are added and removed: at boot, when init memory is freed, with
- * modules.
+ * Tables of sites are added and removed, with modules and when init memory is freed.
  *
  * The calls that the compiler made become nops before their text runs. This needs no
  * memory and cannot fail. The table that makes the sites traceable is made after
@@ -11,16 +10,11 @@
 
 #include <linux/ftrace_arch.h>
 #include <linux/module.h>
-#include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
-#include <linux/timex.h>
-
-#include <asm/sections.h>
 
 #include "class.h"
 #include "core.h"
-#include "names.h"
 #include "plan.h"
 #include "table.h"
 
@@ -44,8 +38,16 @@ static int mod_cmp_ips(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The linker leaves the addresses sorted, unless it was told to shuffle sections. */
-static void mod_sort_ips(unsigned long *ips, unsigned int nr)
+/**
+ * ftrace_mod_sort - sort a list of sites
+ * @ips: the addresses
+ * @nr: number of addresses
+ *
+ * The linker leaves the addresses sorted, unless it was told to shuffle sections.
+ *
+ * Context: Boot, or the loading of a module.
+ */
+void ftrace_mod_sort(unsigned long *ips, unsigned int nr)
 {
 	for (unsigned int i = 1; i < nr; i++) {
 		if (ips[i - 1] > ips[i]) {
@@ -93,8 +95,20 @@ static void mod_check_sites(struct ftrace_table *t)
 	}
 }
 
-static int mod_add_table(struct module *mod, unsigned long start, unsigned long end,
-			 const unsigned long *ips, unsigned int nr, bool live)
+/**
+ * ftrace_mod_add - make the table of a stretch of text
+ * @mod: the module; NULL for the kernel
+ * @start: first address of the text
+ * @end: first address after the text
+ * @ips: addresses of sites, sorted, also of other text
+ * @nr: number of addresses
+ * @live: the sites may be patched from now on
+ *
+ * Context: Process context, may sleep. ftrace_lock held, or boot.
+ * Return: 0, also if the text has no sites; or -ENOMEM.
+ */
+int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
+		   const unsigned long *ips, unsigned int nr, bool live)
 {
 	struct ftrace_table *t;
 	int ret;
@@ -138,77 +152,6 @@ static struct ftrace_table *mod_find_table(struct module *mod, unsigned long sta
 		if (t->nr && t->mod == mod && t->start >= start && t->end <= end)
 			return t;
 	return NULL;
-}
-
-/* Both, because the clock may not run yet, and the CPU may have no cycle counter. */
-struct moment {
-	u64		ns;
-	cycles_t	cycles;
-};
-
-static struct moment __init mod_boot_now(void)
-{
-	return (struct moment){ sched_clock(), get_cycles() };
-}
-
-static const char *__init mod_boot_took(char *buf, size_t size, struct moment from,
-					struct moment to)
-{
-	if (to.ns != from.ns)
-		snprintf(buf, size, "%llu us", div_u64(to.ns - from.ns, NSEC_PER_USEC));
-	else
-		snprintf(buf, size, "%llu cycles", (u64)(to.cycles - from.cycles));
-	return buf;
-}
-
-/**
- * ftrace_init - find the sites of the kernel and turn them into nops
- *
- * Context: Boot, one CPU, interrupts off.
- */
-void __init ftrace_init(void)
-{
-	unsigned int nr = __stop_mcount_loc - __start_mcount_loc, nops;
-	unsigned long *ips = __start_mcount_loc;
-	struct moment start = mod_boot_now(), converted;
-	char for_nops[32], for_tables[32];
-
-	arch_ftrace_init();
-	ftrace_names_init();
-
-	mod_sort_ips(ips, nr);
-	nops = ftrace_mod_convert(ips, nr, (unsigned long)_stext, (unsigned long)_etext);
-	nops += ftrace_mod_convert(ips, nr, (unsigned long)__init_begin,
-				   (unsigned long)__init_end);
-	converted = mod_boot_now();
-
-	if (!nops || mod_add_table(NULL, (unsigned long)_stext, (unsigned long)_etext,
-				   ips, nr, true) ||
-	    mod_add_table(NULL, (unsigned long)__init_begin, (unsigned long)__init_end,
-			  ips, nr, true)) {
-		pr_err("%s, no function can be traced\n",
-		       nops ? "no memory for the call sites" : "no call sites");
-		ftrace_kill();
-		return;
-	}
-
-	pr_info("%lu call sites in %lu bytes; %u nops in %s, tables in %s\n",
-		ftrace_update_tot_cnt, ftrace_update_tot_cnt * sizeof(struct ftrace_site), nops,
-		mod_boot_took(for_nops, sizeof(for_nops), start, converted),
-		mod_boot_took(for_tables, sizeof(for_tables), converted, mod_boot_now()));
-
-	ftrace_early_filters();
-}
-
-/**
- * ftrace_free_init_mem - remove the sites of the kernel's init text before it is freed
- *
- * Context: Boot, after which init text no longer runs.
- */
-void __init ftrace_free_init_mem(void)
-{
-	ftrace_boot_snapshot();
-	ftrace_free_mem(NULL, __init_begin, __init_end);
 }
 
 /*
@@ -264,7 +207,7 @@ void ftrace_module_init(struct module *mod)
 
 	if (!nr)
 		return;
-	mod_sort_ips(ips, nr);
+	ftrace_mod_sort(ips, nr);
 
 	guard(mutex)(&ftrace_lock);
 	for (unsigned int i = 0; i < ARRAY_SIZE(module_text) && !ret; i++) {
@@ -273,7 +216,7 @@ void ftrace_module_init(struct module *mod)
 
 		ftrace_mod_convert(ips, nr, start, end);
 		if (!ftrace_disabled)
-			ret = mod_add_table(mod, start, end, ips, nr, false);
+			ret = ftrace_mod_add(mod, start, end, ips, nr, false);
 	}
 	if (ret)
 		pr_warn("%s: no memory for its call sites, not traced\n", mod->name);

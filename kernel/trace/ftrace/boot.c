@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Boot: the sites of the kernel, and the filters of the boot parameters.
+ *
+ * The calls become nops while one CPU runs, before the text is read-only.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/ftrace_arch.h>
+#include <linux/init.h>
+#include <linux/sched/clock.h>
+
+#include <asm/sections.h>
+#include <asm/setup.h>
+
+#include "core.h"
+#include "graph_files.h"
+#include "names.h"
+#include "table.h"
+
+static char filter_param[COMMAND_LINE_SIZE] __initdata;
+static char notrace_param[COMMAND_LINE_SIZE] __initdata;
+
+/* Tells trace.c not to run self-tests, which would fail with a filter. */
+bool ftrace_filter_param __initdata;
+
+static int __init boot_set_filter_param(char *str)
+{
+	ftrace_filter_param = true;
+	strscpy(filter_param, str);
+	return 1;
+}
+__setup("ftrace_filter=", boot_set_filter_param);
+
+static int __init boot_set_notrace_param(char *str)
+{
+	ftrace_filter_param = true;
+	strscpy(notrace_param, str);
+	return 1;
+}
+__setup("ftrace_notrace=", boot_set_notrace_param);
+
+static void __init boot_filters(void)
+{
+	if (filter_param[0])
+		ftrace_set_early_filter(&global_ops, filter_param, 1);
+	if (notrace_param[0])
+		ftrace_set_early_filter(&global_ops, notrace_param, 0);
+	ftrace_graph_early_filters();
+}
+
+static u64 __init boot_us_since(u64 ns)
+{
+	return div_u64(sched_clock() - ns, NSEC_PER_USEC);
+}
+
+/**
+ * ftrace_init - find the sites of the kernel and turn them into nops
+ *
+ * Context: Boot, one CPU, interrupts off.
+ */
+void __init ftrace_init(void)
+{
+	unsigned int nr = __stop_mcount_loc - __start_mcount_loc, nops;
+	unsigned long *ips = __start_mcount_loc;
+	u64 start = sched_clock(), us;
+
+	arch_ftrace_init();
+	ftrace_names_init();
+
+	ftrace_mod_sort(ips, nr);
+	nops = ftrace_mod_convert(ips, nr, (unsigned long)_stext, (unsigned long)_etext);
+	nops += ftrace_mod_convert(ips, nr, (unsigned long)__init_begin,
+				   (unsigned long)__init_end);
+	us = boot_us_since(start);
+	start = sched_clock();
+
+	if (!nops || ftrace_mod_add(NULL, (unsigned long)_stext, (unsigned long)_etext,
+				    ips, nr, true) ||
+	    ftrace_mod_add(NULL, (unsigned long)__init_begin, (unsigned long)__init_end,
+			   ips, nr, true)) {
+		pr_err("%s, no function can be traced\n",
+		       nops ? "no memory for the call sites" : "no call sites");
+		ftrace_kill();
+		return;
+	}
+
+	pr_info("%lu call sites in %lu bytes; %u nops in %llu us, tables in %llu us\n",
+		ftrace_update_tot_cnt, ftrace_update_tot_cnt * sizeof(struct ftrace_site),
+		nops, us, boot_us_since(start));
+
+	boot_filters();
+}
+
+/**
+ * ftrace_free_init_mem - remove the sites of the kernel's init text before it is freed
+ *
+ * Context: Boot, after which init text no longer runs.
+ */
+void __init ftrace_free_init_mem(void)
+{
+	ftrace_boot_snapshot();
+	ftrace_free_mem(NULL, __init_begin, __init_end);
+}

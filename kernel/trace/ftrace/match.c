@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Matching: the functions that a name, a glob, a number or an address stands for.
+ *
+ * A glob is matched in one walk along sites and symbols. A plain name is looked up
+ * the other way round: from the sorted names of kallsyms to the site.
+ */
+#include <linux/glob.h>
+#include <linux/kallsyms.h>
+#include <linux/slab.h>
+
+#include "core.h"
+#include "names.h"
+#include "table.h"
+
+/**
+ * ftrace_glob_match - does a name match a glob?
+ * @g: the glob, as parsed by filter_parse_regex()
+ * @name: the name
+ *
+ * Return: true if @name matches.
+ */
+bool ftrace_glob_match(const struct ftrace_glob *g, const char *name)
+{
+	const char *at;
+	size_t len;
+
+	switch (g->type) {
+	case MATCH_FULL:
+		return !strcmp(name, g->search);
+	case MATCH_FRONT_ONLY:
+		return !strncmp(name, g->search, g->len);
+	case MATCH_MIDDLE_ONLY:
+		/* Faster than strstr(), which compares at every character. */
+		for (at = name; (at = strchr(at, *g->search)); at++)
+			if (!strncmp(at, g->search, g->len))
+				return true;
+		return false;
+	case MATCH_END_ONLY:
+		len = strlen(name);
+		return len >= g->len && !memcmp(name + len - g->len, g->search, g->len);
+	case MATCH_GLOB:
+		return glob_match(g->search, name);
+	default:
+		return false;
+	}
+}
+
+static struct ftrace_glob match_glob_parse(char *text, bool *not)
+{
+	struct ftrace_glob g;
+	int inverted = 0;
+
+	g.type = filter_parse_regex(text, strlen(text), &g.search, &inverted);
+	g.len = strlen(g.search);
+	if (not)
+		*not = inverted;
+	return g;
+}
+
+/* One matching pass, and the hash that gets the matching sites. */
+struct match {
+	struct ftrace_hash	*hash;
+	struct ftrace_hash	*within;	/* only sites of this hash; or NULL */
+	bool			exact;
+	int			found;
+};
+
+static int match_site(struct match *m, struct ftrace_table *t, struct ftrace_site *site)
+{
+	unsigned long ip = site_ip(t, site);
+	int ret;
+
+	if (m->within && !ftrace_lookup_ip(m->within, ip)) {
+		m->found++;
+		return 0;
+	}
+	if (!m->within && !m->exact && site->state & SITE_FAILED)
+		return 0;
+	ret = m->exact ? ftrace_hash_add_exact(m->hash, ip) : ftrace_hash_add(m->hash, ip);
+	m->found += !ret;
+	return ret;
+}
+
+/* Does a glob match every name? */
+static bool match_glob_any(const struct ftrace_glob *g)
+{
+	return !g->len && g->type != MATCH_FULL && g->type != MATCH_GLOB;
+}
+
+/* The characters that every matching name has. */
+static u32 match_glob_chars(const struct ftrace_glob *g)
+{
+	const char *wild = g->type == MATCH_GLOB ? "*?" : "";
+	u32 chars = 0;
+
+	if (g->type == MATCH_GLOB && strpbrk(g->search, "[\\"))
+		return 0;
+	for (const char *c = g->search; *c; c++)
+		if (!strchr(wild, *c))
+			chars |= ftrace_name_char(*c);
+	return chars;
+}
+
+static bool match_names(const struct ftrace_glob *g, u32 chars,
+			const struct ftrace_names *names)
+{
+	/* Too large to be cleared on the stack for each site. ftrace_lock guards this buffer. */
+	static char name[FTRACE_NAME_ROOM];
+
+	if (g->type == MATCH_FRONT_ONLY)
+		return ftrace_names_prefix(names, g->search, g->len);
+	if (!ftrace_names_holds(names, chars))
+		return false;
+	ftrace_names_get(names, name);
+	return ftrace_glob_match(g, name);
+}
+
+static int match_table(struct match *m, struct ftrace_table *t,
+		       const struct ftrace_glob *g)
+{
+	u32 chars = match_glob_chars(g);
+	bool any = match_glob_any(g);
+	struct ftrace_names names;
+	int ret;
+
+	ret = ftrace_names_start(&names, t);
+	if (ret)
+		return ret;
+	for (unsigned int i = 0; i < t->nr && !ret; i++) {
+		struct ftrace_site *site = &t->sites[i];
+
+		ftrace_yield(i);
+		if (any || (ftrace_names_find(&names, site_ip(t, site)) &&
+			    match_names(g, chars, &names)))
+			ret = match_site(m, t, site);
+	}
+	ftrace_names_end(&names);
+	return ret;
+}
+
+static int match_symbol(void *data, unsigned long addr)
+{
+	struct ftrace_table *t = ftrace_table_of(addr);
+	struct ftrace_site *site;
+
+	if (!t)
+		return 0;
+	site = ftrace_find_site_in(t, addr, addr + FTRACE_MCOUNT_MAX_OFFSET);
+	return site ? match_site(data, t, site) : 0;
+}
+
+/* Match by number, counted from 1 as in available_filter_functions, or by address. */
+static int match_number(struct match *m, const char *number)
+{
+	struct ftrace_table *t;
+	struct ftrace_site *site;
+	unsigned long n;
+	unsigned int i;
+
+	if (kstrtoul(number, 0, &n) || !n)
+		return 0;
+
+	site = ftrace_find_site(n, &t);
+	if (!site)
+		site = ftrace_find_site(ftrace_location(n), &t);
+	if (site)
+		return match_site(m, t, site);
+
+	n--;
+	for_each_ftrace_table(t, i) {
+		if (!t->live)
+			continue;
+		if (n < t->nr)
+			return match_site(m, t, &t->sites[n]);
+		n -= t->nr;
+	}
+	return 0;
+}
+
+/* Does a table belong to a module that `:mod:' names? An empty name: to any module. */
+static bool match_mod(const struct ftrace_table *t, const struct ftrace_glob *mod,
+		      bool not)
+{
+	bool match = t->mod && (!mod->len || ftrace_glob_match(mod, module_name(t->mod)));
+
+	return match != not;
+}
+
+static int match_all(struct match *m, struct ftrace_glob *func, const char *mod)
+{
+	struct ftrace_glob mod_glob = { };
+	struct ftrace_table *t;
+	bool mod_not = false;
+	char *copy = NULL;
+	unsigned int i;
+	int ret = 0;
+
+	if (mod) {
+		copy = kstrdup(mod, GFP_KERNEL);
+		if (!copy)
+			return -ENOMEM;
+		mod_glob = match_glob_parse(copy, &mod_not);
+		if (mod_glob.type == MATCH_INDEX)
+			mod_glob.type = MATCH_FULL;
+		/* An empty name matches all names. */
+		if (!func->len && func->type == MATCH_FULL)
+			func->type = MATCH_FRONT_ONLY;
+	}
+	m->exact = func->type == MATCH_FULL || func->type == MATCH_INDEX;
+
+	if (func->type == MATCH_INDEX) {
+		ret = match_number(m, func->search);
+	} else if (func->len || func->type != MATCH_FULL) {
+		bool by_name = func->type == MATCH_FULL;
+
+		/* `:mod:!name' also matches the functions of the kernel itself. */
+		if (by_name && (!mod || mod_not))
+			ret = kallsyms_on_each_match_symbol(match_symbol, func->search, m);
+		for_each_ftrace_table(t, i) {
+			if (ret)
+				break;
+			if (by_name && !t->mod)
+				continue;
+			if (!mod || match_mod(t, &mod_glob, mod_not))
+				ret = match_table(m, t, func);
+		}
+	}
+	kfree(copy);
+	return ret ?: m->found;
+}
+
+static int match_locked(struct match *m, char *glob, const char *mod)
+{
+	struct ftrace_glob func = match_glob_parse(glob, NULL);
+
+	if (!m->hash)
+		return -ENOMEM;
+	guard(mutex)(&ftrace_lock);
+	return match_all(m, &func, mod);
+}
+
+/**
+ * ftrace_hash_match - add all functions that a glob matches to a hash
+ * @hash: the hash
+ * @glob: name, glob, number or address; without a leading `!'
+ * @mod: name or glob of the modules to search, with a leading `!' for all other
+ *	modules, empty for all modules; NULL for the kernel and all modules
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ * Return: number of functions found, also of those already in @hash; or -ENOMEM
+ *	with nothing changed.
+ */
+int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod)
+{
+	struct match m = { .hash = ftrace_hash_alloc() };
+	int ret = match_locked(&m, glob, mod);
+
+	if (ret > 0)
+		ftrace_hash_merge(hash, m.hash);
+	ftrace_hash_free(m.hash);
+	return ret;
+}
+
+/**
+ * ftrace_hash_unmatch - remove all functions that a glob matches from a hash
+ * @hash: the hash, not in use
+ * @glob: as for ftrace_hash_match()
+ * @mod: as for ftrace_hash_match()
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ * Return: number of functions that match, in @hash or not; or -ENOMEM with nothing
+ *	changed.
+ */
+int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod)
+{
+	struct match m = { .hash = ftrace_hash_alloc(), .within = hash };
+	int ret = match_locked(&m, glob, mod);
+
+	if (ret > 0)
+		ftrace_hash_subtract(hash, m.hash);
+	ftrace_hash_free(m.hash);
+	return ret;
+}
