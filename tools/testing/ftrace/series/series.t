@@ -186,6 +186,6 @@ refuses "a commit without a message" "commit ftrace-pid has no message" rm patch
 refuses "a commit that takes nothing" "commit nothing changes nothing" edit 's,\z,\nnothing\n,'
 # shellcheck disable=SC2016 # of perl
 refuses "patches in an order in which they do not apply" "does not apply in the order" \
-	edit 's/(\tpatch\tkbuild-x86-recordmcount.patch\n)(.*)(\tpatch\tftrace-x86-select.patch\n)/$3$2$1/s'
+	edit 's/(\tpatch\tkbuild-mcount-loc-link-order.patch\n)(.*)(\tpatch\tftrace-choose-core.patch\n)/$3$2$1/s'
 ok "refuses a sender without a mail address" sh -c "! scripts/make-series -s Tester '$base' '$work/refused'"
 echo "1..$count"
