@@ -20,7 +20,7 @@
 
 #include <linux/delay.h>
 #include <linux/kprobes.h>
-#include <linux/percpu.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -186,6 +186,17 @@ void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func)
 	smp_mb();
 }
 
+/*
+ * Until the idle task of the boot CPU has entered its loop, it runs with preemption on: it
+ * calls schedule(), and may be preempted in a trampoline. No grace period waits for it:
+ * RCU tasks takes each idle task for quiescent. While we sleep, the idle task runs.
+ */
+static void callback_wait_boot_idle(void)
+{
+	while (!(READ_ONCE(init_task.flags) & PF_IDLE))
+		schedule_timeout_idle(1);
+}
+
 /**
  * ftrace_wait_callbacks - wait for grace periods that cover any task in a
  *	callback or a trampoline
@@ -201,6 +212,7 @@ void ftrace_wait_callbacks(void)
 	/* Before the scheduler runs, no task can be in a callback. */
 	if (!rcu_scheduler_active)
 		return;
+	callback_wait_boot_idle();
 	synchronize_rcu_tasks_rude();
 	if (IS_ENABLED(CONFIG_PREEMPTION))
 		synchronize_rcu_tasks();
