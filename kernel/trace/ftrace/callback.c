@@ -20,6 +20,7 @@
 
 #include <linux/delay.h>
 #include <linux/kprobes.h>
+#include <linux/percpu.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>

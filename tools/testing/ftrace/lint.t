@@ -135,7 +135,7 @@ while read -r file; do
 	quiet "checkpatch: $file" checkpatch --file "$file"
 done < <(ours -name '*.[chS]' ! -path './tools/*')
 while read -r file; do
-	quiet "checkpatch: $file" check_program --file "$file"
+	quiet "checkpatch: $file" check_program --file "$root/$file"
 done < <(ours -name '*.[chS]' -path './tools/*')
 while read -r file; do
 	quiet "checkpatch: $file" checkpatch "$root/$file"
