@@ -354,7 +354,9 @@ int main(int argc, char **argv)
 	} else if (!strcmp(verb, "tell") && argc == 3) {
 		run(NULL, 0, argv[2]);
 	} else if (!strcmp(verb, "urge") && argc == 3) {
-		if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }))
+		struct sched_param param = { .sched_priority = 1 };
+
+		if (sched_setscheduler(0, SCHED_FIFO, &param))
 			die("sched_setscheduler");
 		run(NULL, 0, argv[2]);
 	} else if (!strcmp(verb, "load") && argc == 4) {
