@@ -1,30 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The checkers, one check a file: checkpatch, kernel-doc, the compiler with
-# W=1, sparse and objtool for what goes into the kernel; for what goes around
-# it perl itself, perlcritic and shellcheck.
+# The checkers, one check a file. Files of the kernel: checkpatch, kernel-doc, the
+# compiler with W=1, sparse and objtool. All other files: perl itself, perlcritic
+# and shellcheck.
 
 set -u
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+# shellcheck source=tools/testing/ftrace/host-tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/host-tap.sh"
 cd "$root" || exit 1
 src=$root/build/src
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-count=0
 
 # quiet WHAT COMMAND...: the command succeeds and says nothing.
 quiet()
 {
 	local what=$1
 	shift
-	count=$((count + 1))
 	if "$@" >"$work/out" 2>&1 && [ ! -s "$work/out" ]; then
-		echo "ok $count - $what"
+		passed "$what"
 	else
-		echo "not ok $count - $what"
-		head -n 30 "$work/out" | sed 's/^/# /'
+		failed "$what" "$work/out"
 	fi
 }
 
@@ -173,7 +169,7 @@ while read -r file; do
 	quiet "perlcritic: $file" perl_critic "$file"
 done < <(scripts perl)
 while read -r file; do
-	quiet "shellcheck: $file" shellcheck "$file"
+	quiet "shellcheck: $file" shellcheck -x "$file"
 done < <(scripts '\(ba\)\?sh')
 # ftracetest's own cases have words that are to be split, and cd into tracefs without a look.
 while read -r file; do
@@ -181,4 +177,4 @@ while read -r file; do
 done < <(ours -name '*.tc')
 
 quiet "sphinx: no warning that the base's documents do not have" tools/testing/ftrace/sphinx-check "$src"
-echo "1..$count"
+plan

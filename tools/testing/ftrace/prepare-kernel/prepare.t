@@ -6,25 +6,10 @@
 
 set -u
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tools/testing/ftrace/host-tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../host-tap.sh"
 repo=$work/repo
 tree=$work/linux
-count=0
-
-ok()
-{
-	local what=$1
-	shift
-	count=$((count + 1))
-	if "$@" >"$work/out" 2>&1; then
-		echo "ok $count - $what"
-	else
-		echo "not ok $count - $what"
-		sed 's/^/# /' "$work/out"
-	fi
-}
 
 # refuses WHAT MESSAGE ARG...: fails, says MESSAGE, changes nothing.
 refuses()
@@ -32,16 +17,14 @@ refuses()
 	local what=$1 message=$2 before
 	shift 2
 	before=$(fingerprint)
-	count=$((count + 1))
 	if "$repo/scripts/prepare-kernel" "$@" >"$work/out" 2>&1; then
-		echo "not ok $count - refuses $what"
+		failed "refuses $what"
 	elif ! grep -q "^prepare-kernel: .*$message" "$work/out"; then
-		echo "not ok $count - refuses $what: says why"
-		sed 's/^/# /' "$work/out"
+		failed "refuses $what: says why" "$work/out"
 	elif [ "$(fingerprint)" != "$before" ]; then
-		echo "not ok $count - refuses $what: tree untouched"
+		failed "refuses $what: tree untouched"
 	else
-		echo "ok $count - refuses $what"
+		passed "refuses $what"
 	fi
 	cp "$work/out" "$work/refusal"
 }
@@ -165,11 +148,10 @@ echo object >"$tree/kernel/trace/ftrace/core.o"
 rm "$tree/kernel/trace/ftrace/core.o"
 echo more >>"$tree/init/main.c"
 cp "$tree/init/main.c" "$work/main.c"
-count=$((count + 1))
 if prepare --undo "$tree" >/dev/null 2>&1 || ! cmp -s "$tree/init/main.c" "$work/main.c"; then
-	echo "not ok $count - keeps an edit of a patched file"
+	failed "keeps an edit of a patched file"
 else
-	echo "ok $count - keeps an edit of a patched file"
+	passed "keeps an edit of a patched file"
 fi
 sed -i '$d' "$tree/init/main.c"
 ok "--undo" prepare --undo "$tree"
@@ -246,11 +228,10 @@ ok "leaves other files' times alone" \
 	test "$(stat -c %y "$tree/kernel/trace/Makefile" "$tree/kernel/trace/ftrace/Kconfig" |
 		grep -c ^2021)" = 2
 sed -i 's/^-two/-gone/' "$repo/patches/a.patch"
-count=$((count + 1))
 if prepare --sync "$tree" >/dev/null 2>&1 || ! grep -qx zwei "$tree/init/main.c"; then
-	echo "not ok $count - --sync with a patch that fails keeps the old ones"
+	failed "--sync with a patch that fails keeps the old ones"
 else
-	echo "ok $count - --sync with a patch that fails keeps the old ones"
+	passed "--sync with a patch that fails keeps the old ones"
 fi
 ok "--undo after --sync" prepare --undo "$tree"
 ok "is byte for byte again" same "$original" "$(contents)"
@@ -269,7 +250,6 @@ ok "is byte for byte then" same "$original" "$(contents)"
 # A branch of a git repository: in a work tree of its own.
 make_repo
 make_tree
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 git -C "$tree" init -q -b main
 git -C "$tree" add -A -f
 git -C "$tree" -c user.name=t -c user.email=t@example.org commit -q -m base
@@ -280,12 +260,11 @@ refuses "a directory that is there" "already there" "$tree#main" "$work/branch"
 refuses "a branch that does not exist" "no such branch" "$tree#none" "$work/other"
 echo fixed >"$tree/arch/x86/kernel/ftrace.c"
 git -C "$tree" -c user.name=t -c user.email=t@example.org commit -q -a -m fixed
-count=$((count + 1))
 if prepare "$tree#main" "$work/other" >"$work/out" 2>&1 || [ -e "$work/other" ] ||
    git -C "$tree" worktree list | grep -q /other; then
-	echo "not ok $count - a refused branch leaves no work tree"
+	failed "a refused branch leaves no work tree"
 else
-	echo "ok $count - a refused branch leaves no work tree"
+	passed "a refused branch leaves no work tree"
 fi
 rm -rf "$tree/.git"
 
@@ -294,11 +273,9 @@ make_repo
 make_tree
 echo file >"$tree/kernel/trace/ftrace"
 before=$(contents)
-count=$((count + 1))
 if prepare "$tree" >"$work/out" 2>&1 || ! same "$before" "$(contents)" >>"$work/out"; then
-	echo "not ok $count - a failure half way is undone"
-	sed 's/^/# /' "$work/out"
+	failed "a failure half way is undone" "$work/out"
 else
-	echo "ok $count - a failure half way is undone"
+	passed "a failure half way is undone"
 fi
-echo "1..$count"
+plan

@@ -6,27 +6,11 @@
 
 set -u
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tools/testing/ftrace/host-tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../host-tap.sh"
 repo=$work/repo
 base=$work/linux-6.12
 build=$work/build
-count=0
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
-
-ok()
-{
-	local what=$1
-	shift
-	count=$((count + 1))
-	if "$@" >"$work/out" 2>&1; then
-		echo "ok $count - $what"
-	else
-		echo "not ok $count - $what"
-		sed 's/^/# /' "$work/out"
-	fi
-}
 
 unpack()
 {
@@ -90,4 +74,4 @@ before=$(cat "$build/src/two.c")
 ok "refuses what is not there" sh -c "! '$repo/scripts/unpack-base' '$work/none.tar.xz' '$build'"
 ok "refuses what is no kernel" sh -c "! '$repo/scripts/unpack-base' '$work/repo' '$build'"
 ok "and leaves the trees" grep -qx "$before" "$build/src/two.c"
-echo "1..$count"
+plan

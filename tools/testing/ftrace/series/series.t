@@ -7,30 +7,14 @@
 
 set -u
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." && pwd)
+# shellcheck source=tools/testing/ftrace/host-tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../host-tap.sh"
 cd "$root" || exit 1
 base=$root/build/base-src
 src=$root/build/src
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-count=0
 mails=$work/mails
 sender='A Tester <tester@example.org>'
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 export GIT_COMMITTER_NAME=tester GIT_COMMITTER_EMAIL=tester@example.org
-
-ok()
-{
-	local what=$1
-	shift
-	count=$((count + 1))
-	if "$@" >"$work/out" 2>&1; then
-		echo "ok $count - $what"
-	else
-		echo "not ok $count - $what"
-		head -n 30 "$work/out" | sed 's/^/# /'
-	fi
-}
 
 # The files that the mails touch.
 touched()
@@ -126,14 +110,12 @@ refuses()
 	mkdir -p "$work/repo/tools/testing"
 	cp -r tools/testing/selftests "$work/repo/tools/testing"
 	(cd "$work/repo" && "$@")
-	count=$((count + 1))
 	if "$work/repo/scripts/make-series" "$base" "$work/refused" >"$work/out" 2>&1; then
-		echo "not ok $count - refuses $what"
+		failed "refuses $what"
 	elif ! grep -q "^make-series: .*$message" "$work/out" || [ -e "$work/refused" ]; then
-		echo "not ok $count - refuses $what: says why, writes nothing"
-		sed 's/^/# /' "$work/out"
+		failed "refuses $what: says why, writes nothing" "$work/out"
 	else
-		echo "ok $count - refuses $what"
+		passed "refuses $what"
 	fi
 }
 
@@ -188,4 +170,4 @@ refuses "a commit that takes nothing" "commit nothing changes nothing" edit 's,\
 refuses "patches in an order in which they do not apply" "does not apply in the order" \
 	edit 's/(\tpatch\tkbuild-mcount-loc-link-order.patch\n)(.*)(\tpatch\tftrace-choose-core.patch\n)/$3$2$1/s'
 ok "refuses a sender without a mail address" sh -c "! scripts/make-series -s Tester '$base' '$work/refused'"
-echo "1..$count"
+plan

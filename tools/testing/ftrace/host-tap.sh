@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# TAP for the tests of our scripts on the host. A test sources this file, which sets $root, the repository,
+# and $work, a directory that is deleted at the end.
+
+# shellcheck disable=SC2034 # for the test that sources this file
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+count=0
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+
+# passed WHAT, failed WHAT [FILE]: the verdict of a check; FILE is what to show of it.
+passed()
+{
+	count=$((count + 1))
+	echo "ok $count - $1"
+}
+
+failed()
+{
+	count=$((count + 1))
+	echo "not ok $count - $1"
+	[ -z "${2:-}" ] || head -n 30 "$2" | sed 's/^/# /'
+}
+
+# ok WHAT COMMAND...: the command succeeds. What it says is in $work/out.
+ok()
+{
+	local what=$1
+	shift
+	if "$@" >"$work/out" 2>&1; then
+		passed "$what"
+	else
+		failed "$what" "$work/out"
+	fi
+}
+
+plan()
+{
+	echo "1..$count"
+}
