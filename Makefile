@@ -8,6 +8,9 @@
 DEBIAN_BASE := /usr/src/linux-source-6.12.tar.xz
 BASE	:= $(DEBIAN_BASE)
 B	:= build
+# Of a base from git: what its mails stand on.
+HASH	:= \#
+BASE_COMMIT := $(if $(findstring $(HASH),$(BASE)),$(BASE),$(patsubst %/.git,%$(HASH)HEAD,$(wildcard $(BASE)/.git)))
 
 # What a build and a guest need; the tests and checkers; the full kernel.
 PACKAGES := $(if $(filter $(DEBIAN_BASE),$(BASE)),linux-source-6.12) xz-utils build-essential bc \
@@ -82,7 +85,8 @@ lint: prepare test-packages
 	@tools/testing/ftrace/run-tests tools/testing/ftrace/lint.t
 
 series: prepare
-	@scripts/make-series $(if $(SIGNOFF),-s "$(SIGNOFF)") -g $(B)/series.git $(B)/base-src $(B)/series
+	@scripts/make-series $(if $(SIGNOFF),-s "$(SIGNOFF)") -g $(B)/series.git \
+		$(if $(BASE_COMMIT),-c "$(BASE_COMMIT)") $(B)/base-src $(B)/series
 
 series-check: prepare test-packages
 	@tools/testing/ftrace/run-tests tools/testing/ftrace/series/series.t

@@ -26,12 +26,31 @@ touched()
 make_tree()
 {
 	mkdir -p "$work/tree"
-	touched | (cd "$base" && while read -r file; do
+	{ echo Makefile; touched; } | (cd "$base" && while read -r file; do
 		[ ! -f "$file" ] || cp --parents "$file" "$work/tree"
 	done)
 	git -C "$work/tree" init -q
 	git -C "$work/tree" add -A -f
 	git -C "$work/tree" commit -q --author "$sender" -m base
+	git -C "$work/tree" tag base
+}
+
+# base_commit BASE-TREE ARG...: of mails that are made with a repository of their own.
+base_commit()
+{
+	local tree=$1
+	shift
+	scripts/make-series -g "$work/git" "$@" "$tree" "$work/based" >&2 &&
+		sed -n 's/^base-commit: //p' "$work"/based/*.patch
+}
+
+# stands_on COMMIT BASE-TREE ARG...
+stands_on()
+{
+	local wanted=$1
+	shift
+	echo "wanted $wanted"
+	[ "$(base_commit "$@")" = "$wanted" ]
 }
 
 git_am()
@@ -169,5 +188,23 @@ refuses "a commit that takes nothing" "commit nothing changes nothing" edit 's,\
 # shellcheck disable=SC2016 # of perl
 refuses "patches in an order in which they do not apply" "does not apply in the order" \
 	edit 's/(\tpatch\tkbuild-mcount-loc-link-order.patch\n)(.*)(\tpatch\tftrace-choose-core.patch\n)/$3$2$1/s'
+
+# What the mails stand on, with the files that they touch for a base.
+git -C "$work/tree" worktree add -q --detach "$work/git-base" base
+cp -r "$work/git-base" "$work/plain"
+rm "$work/plain/.git"
+imported=$(base_commit "$work/plain" 2>"$work/out")
+ok "an unpacked tree gets a base-commit of its own" test -n "$imported"
+ok "and the same again" stands_on "$imported" "$work/plain"
+echo fix >>"$work/plain/kernel/trace/Kconfig"
+ok "a base of the same version with other contents is another commit" \
+	sh -c "[ $(base_commit "$work/plain" 2>/dev/null) != $imported ]"
+cp "$work/git-base/kernel/trace/Kconfig" "$work/plain/kernel/trace/Kconfig"
+ok "a tree from git stands on the commit that it was taken from" \
+	stands_on "$(git -C "$work/tree" rev-parse base)" "$work/plain" -c "$work/tree#base"
+ok "another commit than the tree's is not used" stands_on "$imported" "$work/plain" -c "$work/tree#HEAD"
+ok "the repository of the base gets no ref" \
+	sh -c "! git -C '$work/tree' for-each-ref | grep -v 'refs/tags/base$\|refs/heads/\(main\|master\)$'"
+ok "refuses a commit that is not there" sh -c "! scripts/make-series -g '$work/git' -c '$work/tree#none' '$work/plain' '$work/based'"
 ok "refuses a sender without a mail address" sh -c "! scripts/make-series -s Tester '$base' '$work/refused'"
 plan
