@@ -47,32 +47,40 @@ help:
 
 packages:
 	@mkdir -p $(B)
-	@tools/vm/install-packages $(B)/packages.log $(PACKAGES)
+	@scripts/install-packages $(B)/packages.log $(PACKAGES)
 
 test-packages: packages
-	@tools/vm/install-packages $(B)/packages.log $(TEST_PACKAGES)
+	@scripts/install-packages $(B)/packages.log $(TEST_PACKAGES)
 
 full-packages: test-packages
-	@tools/vm/install-packages $(B)/packages.log $(FULL_PACKAGES)
+	@scripts/install-packages $(B)/packages.log $(FULL_PACKAGES)
+
+# A build from nothing takes long: $(call first,CONFIG,MINUTES) says so, for two idle cores.
+first = @[ -f $(B)/$(1)/vmlinux ] || echo 'The kernel "$(1)" is built first, in about $(2) minutes.'
 
 run: prepare
-	@tools/vm/build small
+	$(call first,small,5)
+	@scripts/build small
 	@tools/vm/example README.md
 
 shell: prepare
-	@tools/vm/build small
+	$(call first,small,5)
+	@scripts/build small
 	@echo 'The function tracer is in /sys/kernel/tracing; "exit" leaves.'
 	@tools/vm/guest -I
 
 check: prepare test-packages
-	@tools/vm/build small
-	@tools/vm/build -b -t "kernel/ mm/ lib/" small
+	$(call first,small,5)
+	@scripts/build small
+	@scripts/build -b -t "kernel/ mm/ lib/" small
 	@tools/testing/ftrace/check -o base-small small
 
 check-full: prepare full-packages
-	@tools/vm/build full
-	@tools/vm/build i386
-	@tools/vm/build -b -t "kernel/ mm/ lib/" tiny
+	$(call first,full,12)
+	@scripts/build full
+	$(call first,i386,6)
+	@scripts/build i386
+	@scripts/build -b -t "kernel/ mm/ lib/" tiny
 	@tools/testing/ftrace/check -o base-tiny full i386
 
 check-all: prepare full-packages
@@ -89,13 +97,14 @@ series: prepare
 		$(if $(BASE_COMMIT),-c "$(BASE_COMMIT)") $(B)/base-src $(B)/series
 
 series-check: prepare test-packages
+	$(call first,small,5)
 	@tools/testing/ftrace/run-tests tools/testing/ftrace/series/series.t
 
 series-bisect: prepare
 	@tools/testing/ftrace/series-bisect
 
 deb: prepare
-	@tools/vm/deb $(CONFIG)
+	@scripts/deb $(CONFIG)
 
 clean:
 	rm -rf $(B)

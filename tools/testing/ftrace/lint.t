@@ -102,7 +102,7 @@ compile()
 
 	command -v ccache >/dev/null && cc="ccache gcc"
 	unset MAKEFLAGS MAKELEVEL MFLAGS
-	tools/vm/build -c lint || return 1
+	scripts/build -c lint || return 1
 	while read -r object; do
 		if objects_wants "$object"; then
 			wanted+=("$object")

@@ -22,9 +22,9 @@ git_in()
 	git -C "$base" -c user.name=t -c user.email=t@example.org "$@"
 }
 
-mkdir -p "$repo"/{scripts,patches,kernel/trace/ftrace,tools/vm} "$base/kernel/trace"
+mkdir -p "$repo"/{scripts,patches,kernel/trace/ftrace} "$base/kernel/trace"
 cp "$root"/scripts/{prepare-kernel,unpack-base} "$repo/scripts"
-cp "$root/tools/vm/progress" "$repo/tools/vm"
+cp "$root/scripts/progress" "$repo/scripts"
 echo core >"$repo/kernel/trace/ftrace/core.c"
 : >"$repo/patches/series"
 printf 'VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 9\n' >"$base/Makefile"
