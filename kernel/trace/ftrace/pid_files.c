@@ -14,19 +14,16 @@
 /**
  * struct pid_file - an open set_ftrace_pid or set_ftrace_notrace_pid
  * @tr: the trace array
+ * @type: the list that the file shows: TRACE_PIDS or TRACE_NO_PIDS
  * @truncate: opened with O_TRUNC, and nothing has been accepted yet
  * @refused: something was refused
  */
 struct pid_file {
 	struct trace_array	*tr;
+	int			type;
 	bool			truncate;
 	bool			refused;
 };
-
-static struct trace_array *pid_file_tr(struct seq_file *m)
-{
-	return ((struct pid_file *)m->private)->tr;
-}
 
 static bool pid_has_lists(const struct ftrace_pid_lists *lists)
 {
@@ -152,29 +149,29 @@ void ftrace_clear_pids(struct trace_array *tr)
 static char no_list;
 #define NO_LIST		((void *)&no_list)
 
-static struct trace_pid_list *pid_list_of(struct seq_file *m, int type)
+static struct trace_pid_list *pid_list_of(const struct pid_file *f)
 {
-	struct ftrace_pid_lists lists = ftrace_pid_lists(pid_file_tr(m));
+	struct ftrace_pid_lists lists = ftrace_pid_lists(f->tr);
 
-	return type == TRACE_PIDS ? lists.pids : lists.no_pids;
+	return f->type == TRACE_PIDS ? lists.pids : lists.no_pids;
 }
 
-static void *pid_start(struct seq_file *m, loff_t *pos, int type)
+static void *pid_start(struct seq_file *m, loff_t *pos)
 {
 	struct trace_pid_list *list;
 
 	/* Held until pid_stop(), so that the list does not change. */
 	mutex_lock(&ftrace_lock);
-	list = pid_list_of(m, type);
+	list = pid_list_of(m->private);
 	if (list)
 		return trace_pid_start(list, pos);
 	return *pos ? NULL : NO_LIST;
 }
 
-static void *pid_next(struct seq_file *m, void *v, loff_t *pos, int type)
+static void *pid_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	if (v != NO_LIST)
-		return trace_pid_next(pid_list_of(m, type), v, pos);
+		return trace_pid_next(pid_list_of(m->private), v, pos);
 	++*pos;
 	return NULL;
 }
@@ -192,42 +189,14 @@ static int pid_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static void *pid_start_pids(struct seq_file *m, loff_t *pos)
-{
-	return pid_start(m, pos, TRACE_PIDS);
-}
-
-static void *pid_next_pids(struct seq_file *m, void *v, loff_t *pos)
-{
-	return pid_next(m, v, pos, TRACE_PIDS);
-}
-
-static void *pid_start_no_pids(struct seq_file *m, loff_t *pos)
-{
-	return pid_start(m, pos, TRACE_NO_PIDS);
-}
-
-static void *pid_next_no_pids(struct seq_file *m, void *v, loff_t *pos)
-{
-	return pid_next(m, v, pos, TRACE_NO_PIDS);
-}
-
-static const struct seq_operations pids_seq_ops = {
-	.start	= pid_start_pids,
-	.next	= pid_next_pids,
+static const struct seq_operations pid_seq_ops = {
+	.start	= pid_start,
+	.next	= pid_next,
 	.stop	= pid_stop,
 	.show	= pid_show,
 };
 
-static const struct seq_operations no_pids_seq_ops = {
-	.start	= pid_start_no_pids,
-	.next	= pid_next_no_pids,
-	.stop	= pid_stop,
-	.show	= pid_show,
-};
-
-static int pid_open(struct inode *inode, struct file *file,
-		    const struct seq_operations *seq_ops)
+static int pid_open(struct inode *inode, struct file *file, int type)
 {
 	struct trace_array *tr = inode->i_private;
 	struct pid_file *f;
@@ -237,36 +206,45 @@ static int pid_open(struct inode *inode, struct file *file,
 	if (ret)
 		return ret;
 
-	f = __seq_open_private(file, seq_ops, sizeof(*f));
+	f = __seq_open_private(file, &pid_seq_ops, sizeof(*f));
 	if (!f) {
 		trace_array_put(tr);
 		return -ENOMEM;
 	}
 	f->tr = tr;
+	f->type = type;
 	f->truncate = file->f_mode & FMODE_WRITE && file->f_flags & O_TRUNC;
 	return 0;
 }
 
-static int pid_release(struct inode *inode, struct file *file, int type)
+static int pid_open_pids(struct inode *inode, struct file *file)
+{
+	return pid_open(inode, file, TRACE_PIDS);
+}
+
+static int pid_open_no_pids(struct inode *inode, struct file *file)
+{
+	return pid_open(inode, file, TRACE_NO_PIDS);
+}
+
+static int pid_release(struct inode *inode, struct file *file)
 {
 	struct pid_file *f = ((struct seq_file *)file->private_data)->private;
 
 	/* Opened with O_TRUNC, and then nothing was written. */
 	if (f->truncate && !f->refused) {
 		guard(mutex)(&ftrace_lock);
-		pid_clear_lists(f->tr, type);
+		pid_clear_lists(f->tr, f->type);
 	}
 	trace_array_put(f->tr);
 	return seq_release_private(inode, file);
 }
 
-/* Add the pids that the user wrote, separated by blanks, to the list of @type. */
-static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
-			 loff_t *ppos, int type)
+/* Add the pids that the user wrote, separated by blanks, to the list. */
+static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct pid_file *f = ((struct seq_file *)file->private_data)->private;
-	struct trace_pid_list **list, *longer;
-	struct trace_array *tr = f->tr;
+	struct trace_pid_list *longer;
 	struct ftrace_pid_lists new;
 	ssize_t written;
 	int ret;
@@ -275,18 +253,16 @@ static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 		return 0;
 
 	guard(mutex)(&ftrace_lock);
-	new = ftrace_pid_lists(tr);
-	list = type == TRACE_PIDS ? &new.pids : &new.no_pids;
-
 	/* A refused write does not change the list, even with O_TRUNC. */
-	written = trace_pid_write(f->truncate ? NULL : *list, &longer, ubuf, cnt);
+	written = trace_pid_write(f->truncate ? NULL : pid_list_of(f), &longer, ubuf, cnt);
 	if (written < 0) {
 		f->refused = true;
 		return written;
 	}
 
-	*list = longer;
-	ret = pid_set_lists(tr, &new);
+	new = ftrace_pid_lists(f->tr);
+	*(f->type == TRACE_PIDS ? &new.pids : &new.no_pids) = longer;
+	ret = pid_set_lists(f->tr, &new);
 	if (ret) {
 		f->refused = true;
 		if (longer)
@@ -299,52 +275,20 @@ static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt,
 	return written;
 }
 
-static int pid_open_pids(struct inode *inode, struct file *file)
-{
-	return pid_open(inode, file, &pids_seq_ops);
-}
-
-static ssize_t pid_write_pids(struct file *file, const char __user *ubuf,
-			      size_t cnt, loff_t *ppos)
-{
-	return pid_write(file, ubuf, cnt, ppos, TRACE_PIDS);
-}
-
-static int pid_open_no_pids(struct inode *inode, struct file *file)
-{
-	return pid_open(inode, file, &no_pids_seq_ops);
-}
-
-static ssize_t pid_write_no_pids(struct file *file, const char __user *ubuf,
-				 size_t cnt, loff_t *ppos)
-{
-	return pid_write(file, ubuf, cnt, ppos, TRACE_NO_PIDS);
-}
-
-static int pid_release_pids(struct inode *inode, struct file *file)
-{
-	return pid_release(inode, file, TRACE_PIDS);
-}
-
-static int pid_release_no_pids(struct inode *inode, struct file *file)
-{
-	return pid_release(inode, file, TRACE_NO_PIDS);
-}
-
 static const struct file_operations pids_fops = {
 	.open		= pid_open_pids,
 	.read		= seq_read,
-	.write		= pid_write_pids,
+	.write		= pid_write,
 	.llseek		= tracing_lseek,
-	.release	= pid_release_pids,
+	.release	= pid_release,
 };
 
 static const struct file_operations no_pids_fops = {
 	.open		= pid_open_no_pids,
 	.read		= seq_read,
-	.write		= pid_write_no_pids,
+	.write		= pid_write,
 	.llseek		= tracing_lseek,
-	.release	= pid_release_no_pids,
+	.release	= pid_release,
 };
 
 /**
