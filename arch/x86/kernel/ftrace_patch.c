@@ -332,10 +332,7 @@ static __always_inline void patch_poke_site(enum phase phase, unsigned long alia
 	}
 }
 
-/*
- * Write one phase of the sites up to @end. Neither traced nor probed: the code of a
- * probe must not find the window in place of user memory.
- */
+/* Write one phase of the sites up to @end. */
 static __always_inline void
 window_write(enum phase phase, struct walk *w, unsigned int end,
 	     const struct ftrace_patch *batch, const unsigned long *targets)
@@ -360,33 +357,6 @@ window_write(enum phase phase, struct walk *w, unsigned int end,
 		local_irq_restore(flags);
 	}
 }
-
-static noinline notrace void write_head(struct walk *w, unsigned int end,
-					const struct ftrace_patch *batch,
-					const unsigned long *targets)
-{
-	window_write(PHASE_HEAD, w, end, batch, targets);
-}
-
-NOKPROBE_SYMBOL(write_head);
-
-static noinline notrace void write_tail(struct walk *w, unsigned int end,
-					const struct ftrace_patch *batch,
-					const unsigned long *targets)
-{
-	window_write(PHASE_TAIL, w, end, batch, targets);
-}
-
-NOKPROBE_SYMBOL(write_tail);
-
-static noinline notrace void write_int3(struct walk *w, unsigned int end,
-					const struct ftrace_patch *batch,
-					const unsigned long *targets)
-{
-	window_write(PHASE_INT3, w, end, batch, targets);
-}
-
-NOKPROBE_SYMBOL(write_int3);
 
 static void patch_tell_perf(const struct ftrace_patch *batch, unsigned int first,
 			    unsigned int end, const unsigned long *targets)
@@ -431,21 +401,27 @@ static bool pipeline_empty(const struct pipeline *p)
  * sites hold int3. A tool that opens a perf event in the middle of a batch may miss
  * this event, and copy text with int3. So perf is then told again, after the
  * broadcast that follows HEAD. Later copies hold the new instruction.
+ *
+ * Neither traced nor probed: the code of a probe must not find the window in place of
+ * user memory.
  */
-static void pipeline_step(struct pipeline *p, unsigned int more,
-			  const struct ftrace_patch *batch, const unsigned long *targets)
+static noinline void pipeline_step(struct pipeline *p, unsigned int more,
+				   const struct ftrace_patch *batch,
+				   const unsigned long *targets)
 {
 	unsigned int head = p->walk[PHASE_HEAD].next, tail = p->walk[PHASE_TAIL].next;
 	unsigned int int3 = p->walk[PHASE_INT3].next;
 
-	write_head(&p->walk[PHASE_HEAD], tail, batch, targets);
+	window_write(PHASE_HEAD, &p->walk[PHASE_HEAD], tail, batch, targets);
 	patch_tell_perf(batch, tail, int3, targets);
-	write_tail(&p->walk[PHASE_TAIL], int3, batch, targets);
-	write_int3(&p->walk[PHASE_INT3], int3 + more, batch, targets);
+	window_write(PHASE_TAIL, &p->walk[PHASE_TAIL], int3, batch, targets);
+	window_write(PHASE_INT3, &p->walk[PHASE_INT3], int3 + more, batch, targets);
 	text_poke_sync();
 	if (!p->asked)
 		patch_tell_perf(batch, head, tail, targets);
 }
+
+NOKPROBE_SYMBOL(pipeline_step);
 
 /* Run all phases of the sites that the window maps. */
 static void pipeline_run(const struct ftrace_patch *batch, unsigned int nr,
