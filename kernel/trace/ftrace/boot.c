@@ -15,6 +15,7 @@
 
 #include "core.h"
 #include "graph_files.h"
+#include "modules.h"
 #include "names.h"
 #include "table.h"
 

@@ -60,6 +60,7 @@ unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace
 				 unsigned int room);
 void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr);
 void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func);
+void ftrace_wait_callbacks(void);
 
 struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr);
 void ftrace_caller_retire(struct ftrace_caller *caller);

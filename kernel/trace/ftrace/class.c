@@ -15,6 +15,8 @@
 #include "callback.h"
 #include "class.h"
 #include "core.h"
+#include "direct.h"
+#include "ipmodify.h"
 #include "table.h"
 
 static struct ftrace_class empty;
@@ -245,14 +247,16 @@ void ftrace_classes_lose(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_class_put - free a class that has no users any more
- * @c: the class, whose trampoline no site calls any more
+ * ftrace_class_put - sites have left a class; without users, free the class
+ * @c: the class
+ * @sites: number of sites that have left, and no longer call its trampoline
  *
  * Context: ftrace_lock held.
  */
-void ftrace_class_put(struct ftrace_class *c)
+void ftrace_class_put(struct ftrace_class *c, unsigned int sites)
 {
-	if (c == &empty || WARN_ON_ONCE(c->users))
+	c->users -= sites;
+	if (c->users || c == &empty)
 		return;
 
 	if (!c->stale)

@@ -12,6 +12,10 @@
 
 #include "class.h"
 #include "core.h"
+#include "direct.h"
+#include "hash.h"
+#include "ipmodify.h"
+#include "ops.h"
 #include "plan.h"
 
 static int direct_check(const struct ftrace_ops *ops)

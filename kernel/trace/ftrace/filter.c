@@ -8,6 +8,10 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "filter.h"
+#include "hash.h"
+#include "match.h"
+#include "ops.h"
 #include "plan.h"
 
 /* Do @ops, or an ops that runs under it, use the filter @hash? */
@@ -15,9 +19,7 @@ static bool filter_ops_uses(struct ftrace_ops *ops, struct ftrace_ops_hash *hash
 {
 	struct ftrace_ops *sub;
 
-	if (list_empty(&ops->subop_list))
-		return ops->func_hash == hash;
-	list_for_each_entry(sub, &ops->subop_list, list)
+	for_each_ftrace_sub(sub, ops)
 		if (sub->func_hash == hash)
 			return true;
 	return false;
@@ -91,25 +93,20 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	return ret;
 }
 
-static struct ftrace_hash __rcu **filter_hash_of(struct ftrace_ops *ops, bool enable)
-{
-	return enable ? &ops->func_hash->filter_hash : &ops->func_hash->notrace_hash;
-}
-
 /* Make a copy of the filter to change; an empty filter if @reset. */
 static struct ftrace_hash *filter_begin(struct ftrace_ops *ops, bool enable, bool reset)
 {
-	struct ftrace_hash *old = rcu_dereference_protected(*filter_hash_of(ops, enable), true);
+	struct ftrace_hash __rcu **orig = ftrace_hash_of(ops->func_hash, enable);
 
 	/* Unloading a module removes its sites from the filter. */
 	guard(mutex)(&ftrace_lock);
-	return ftrace_hash_dup(reset ? NULL : old);
+	return ftrace_hash_dup(reset ? NULL : rcu_dereference_protected(*orig, true));
 }
 
 static int filter_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool enable)
 {
 	guard(mutex)(&ftrace_lock);
-	return ftrace_ops_update_hash(ops, filter_hash_of(ops, enable), hash, enable);
+	return ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash, enable);
 }
 
 static int filter_set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool reset,
@@ -312,3 +309,64 @@ void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
 	ops->func_hash = &global_ops.local_hash;
 }
 EXPORT_SYMBOL_GPL(ftrace_ops_set_global_filter);
+
+/* Remove the addresses of a range from a filter. */
+static void filter_forget_range(struct ftrace_hash *hash, unsigned long start, unsigned long end)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	unsigned long flags;
+	int i;
+
+	if (!hash || !hash->count)
+		return;
+	/*
+	 * If all functions of the filter are removed, the filter must not mean all
+	 * functions, not even for a moment: fgraph.c reads the filter without a
+	 * lock.
+	 */
+	flags = hash->flags;
+	hash->flags |= FTRACE_HASH_FL_MOD;
+	/*
+	 * Write the flag before the count. ftrace_hash_empty() of trace.h has no
+	 * barrier to pair with, and reads the count first.
+	 */
+	smp_wmb();
+	for_each_ftrace_entry(hash, entry, tmp, i) {
+		if (entry->ip < start || entry->ip >= end)
+			continue;
+		hlist_del_rcu(&entry->hlist);
+		hash->count--;
+		kfree_rcu_mightsleep(entry);
+	}
+	if (hash->count)
+		hash->flags = flags;
+}
+
+/**
+ * ftrace_forget_sites - remove sites that are about to be freed from the filters of
+ *	trace arrays
+ * @start: first address of the text
+ * @end: first address after the text
+ *
+ * Context: Process context, may sleep. Takes trace_types_lock and ftrace_lock.
+ */
+void ftrace_forget_sites(unsigned long start, unsigned long end)
+{
+	struct trace_array *tr;
+
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		struct ftrace_ops_hash *filter;
+
+		if (!tr->ops || !tr->ops->func_hash)
+			continue;
+		filter = tr->ops->func_hash;
+		guard(mutex)(&filter->regex_lock);
+		guard(mutex)(&ftrace_lock);
+		filter_forget_range(rcu_dereference_protected(filter->filter_hash, true),
+				    start, end);
+		filter_forget_range(rcu_dereference_protected(filter->notrace_hash, true),
+				    start, end);
+	}
+}

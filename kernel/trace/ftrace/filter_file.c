@@ -3,8 +3,8 @@
  * Files that hold a filter: set_ftrace_filter and set_ftrace_notrace of a trace
  * array, and the filter files of the stack tracer and of the graph tracer.
  *
- * Words that are written are collected in the open file, and so are the filters that
- * wait for modules. They replace the filter when the file is closed. A refused word
+ * Words that are written are collected in the open file, and so are the pending filters
+ * (pending.c). They replace the filter when the file is closed. A refused word
  * does not change what was collected. If no word was accepted, the filter does not
  * change, even if the file was opened with O_TRUNC. Commands (`function:command')
  * take effect as soon as they are written.
@@ -14,9 +14,14 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "filter_file.h"
 #include "core.h"
+#include "filter.h"
+#include "filter_file.h"
+#include "hash.h"
 #include "listing.h"
+#include "match.h"
+#include "ops.h"
+#include "pending.h"
 #include "probes.h"
 
 /* Room for a symbol with offset, size and module, and for wildcards. */
@@ -26,29 +31,27 @@
  * struct filter_file - an open file
  * @set: the filter that is shown and replaced
  * @listing: for reading
- * @written: the new filter, as written so far
- * @waits: the new waiting filters (for modules), as written so far; only used if the
- *	filter belongs to a trace array
- * @wait: the current line of a reader: this waiting filter
- * @probe: if @wait is NULL, the current line is this command; both are valid while
+ * @written: the new filter, as written so far; NULL once the file was closed
+ * @pending: the new pending filters, as written so far; only used if the filter belongs
+ *	to a trace array
+ * @line: the current line of a reader: this pending filter
+ * @probe: if @line is NULL, the current line is this command; both are valid while
  *	ftrace_lock is held
  * @parser: for writing
  * @truncate: opened with O_TRUNC
- * @accepted: a word was accepted
- * @dirty: @written or @waits has not been applied yet
+ * @changed: a word was accepted that changes the filter
  * @refused: a word was refused
  */
 struct filter_file {
 	struct ftrace_set	set;
 	struct ftrace_listing	listing;
 	struct ftrace_hash	*written;
-	struct list_head	waits;
-	struct ftrace_mod_load	*wait;
+	struct list_head	pending;
+	struct ftrace_mod_load	*line;
 	struct ftrace_probe_iter probe;
 	struct trace_parser	parser;
 	bool			truncate;
-	bool			accepted;
-	bool			dirty;
+	bool			changed;
 	bool			refused;
 };
 
@@ -62,36 +65,36 @@ static bool filter_file_is_filter(const struct filter_file *f)
 	return f->listing.flags & FTRACE_ITER_FILTER;
 }
 
-/* The waiting filters that are in use. */
-static struct list_head *filter_file_waits(struct filter_file *f)
+/* The pending filters that are in use. */
+static struct list_head *filter_file_pending(struct filter_file *f)
 {
-	return f->set.tr ? ftrace_mod_waits(f->set.tr, filter_file_is_filter(f)) : NULL;
+	return f->set.tr ? ftrace_pending_of(f->set.tr, filter_file_is_filter(f)) : NULL;
 }
 
-/* After the functions come the waiting filters, then the commands. */
+/* After the functions come the pending filters, then the commands. */
 static bool filter_file_first_probe(struct filter_file *f)
 {
-	f->wait = NULL;
+	f->line = NULL;
 	return filter_file_is_filter(f) && ftrace_probe_first(&f->probe, f->set.tr);
 }
 
 static bool filter_file_first_extra(struct filter_file *f)
 {
-	struct list_head *waits = filter_file_waits(f);
+	struct list_head *pending = filter_file_pending(f);
 
-	if (!waits)
+	if (!pending)
 		return false;
-	f->wait = list_first_entry_or_null(waits, struct ftrace_mod_load, list);
-	return f->wait || filter_file_first_probe(f);
+	f->line = list_first_entry_or_null(pending, struct ftrace_mod_load, list);
+	return f->line || filter_file_first_probe(f);
 }
 
 static bool filter_file_next_extra(struct filter_file *f)
 {
-	if (!f->wait)
+	if (!f->line)
 		return ftrace_probe_next(&f->probe);
-	if (list_is_last(&f->wait->list, filter_file_waits(f)))
+	if (list_is_last(&f->line->list, filter_file_pending(f)))
 		return filter_file_first_probe(f);
-	f->wait = list_next_entry(f->wait, list);
+	f->line = list_next_entry(f->line, list);
 	return true;
 }
 
@@ -158,8 +161,8 @@ static int filter_file_show(struct seq_file *m, void *v)
 						       "#### no functions disabled ####\n");
 	else if (v == &f->listing)
 		ftrace_listing_show(&f->listing, m);
-	else if (f->wait)
-		seq_printf(m, "%s:mod:%s\n", f->wait->func, f->wait->module);
+	else if (f->line)
+		seq_printf(m, "%s:mod:%s\n", f->line->func, f->line->module);
 	else
 		return ftrace_probe_show(m, &f->probe);
 	return 0;
@@ -173,7 +176,7 @@ static const struct seq_operations file_seq_ops = {
 };
 
 /* `function:mod:module', or `!function:mod:module' to remove it. */
-static int filter_file_word_mod(struct ftrace_hash *hash, struct list_head *waits, char *func,
+static int filter_file_word_mod(struct ftrace_hash *hash, struct list_head *pending, char *func,
 				char *module)
 {
 	bool del = func[0] == '!';
@@ -186,7 +189,7 @@ static int filter_file_word_mod(struct ftrace_hash *hash, struct list_head *wait
 		return -ENOMEM;
 	if (del) {
 		ret = ftrace_hash_unmatch(hash, match, module);
-		if (ret >= 0 && waits && !ftrace_mod_wait_del(waits, glob, module))
+		if (ret >= 0 && pending && !ftrace_pending_del(pending, glob, module))
 			ret = 1;
 	} else {
 		ret = ftrace_hash_match(hash, match, module);
@@ -194,20 +197,20 @@ static int filter_file_word_mod(struct ftrace_hash *hash, struct list_head *wait
 		 * Only an exact module name can wait; a glob or `!name` means
 		 * modules loaded now.
 		 */
-		if (!ret && waits && *module && !strpbrk(module, "!*?[\\") &&
-		    !ftrace_mod_is_there(module))
-			ret = ftrace_mod_wait_add(waits, glob, module) ?: 1;
+		if (!ret && pending && *module && !strpbrk(module, "!*?[\\") &&
+		    !ftrace_mod_is_loaded(module))
+			ret = ftrace_pending_add(pending, glob, module) ?: 1;
 	}
 	kfree(match);
 	return ret < 0 ? ret : ret ? 0 : -EINVAL;
 }
 
 /*
- * Apply one written word to a set of functions: 0, or 1 if the word is a command. @waits
- * gets filters that wait for modules; NULL if such filters are not possible.
+ * Apply one written word to a set of functions: 0, or 1 if the word is a command. @pending
+ * gets the pending filters; NULL if there can be none.
  */
 static int filter_file_process_word(struct trace_array *tr, struct ftrace_hash *hash,
-				    struct list_head *waits, char *word, bool enable)
+				    struct list_head *pending, char *word, bool enable)
 {
 	char *params = word, *func = strsep(&params, ":"), *command;
 	int ret;
@@ -218,7 +221,7 @@ static int filter_file_process_word(struct trace_array *tr, struct ftrace_hash *
 			return ftrace_run_command(tr, hash, func, command, params,
 						  enable) ?: 1;
 		if (params)
-			return filter_file_word_mod(hash, waits, func, params);
+			return filter_file_word_mod(hash, pending, func, params);
 	}
 
 	ret = func[0] == '!' ? ftrace_hash_unmatch(hash, func + 1, NULL) :
@@ -230,7 +233,7 @@ static int filter_file_process_word(struct trace_array *tr, struct ftrace_hash *
 static int filter_file_word(struct filter_file *f)
 {
 	int ret = filter_file_process_word(f->set.tr, f->written,
-					   f->set.tr ? &f->waits : NULL, f->parser.buffer,
+					   f->set.tr ? &f->pending : NULL, f->parser.buffer,
 					   filter_file_is_filter(f));
 
 	trace_parser_clear(&f->parser);
@@ -238,9 +241,8 @@ static int filter_file_word(struct filter_file *f)
 		f->refused = true;
 		return ret;
 	}
-	f->accepted = true;
 	/* With O_TRUNC a command, too, replaces the filter: by an empty one. */
-	f->dirty |= !ret || f->truncate;
+	f->changed |= !ret || f->truncate;
 	return 0;
 }
 
@@ -284,7 +286,7 @@ static void filter_file_free(struct filter_file *f)
 {
 	trace_parser_put(&f->parser);
 	ftrace_hash_free(f->written);
-	ftrace_mod_wait_free(&f->waits);
+	ftrace_pending_free(&f->pending);
 	kfree(f);
 }
 
@@ -297,9 +299,9 @@ static int filter_file_copy(struct filter_file *f)
 	if (!f->written)
 		return -ENOMEM;
 	if (f->set.tr)
-		ret = ftrace_mod_wait_copy(&f->waits, filter_file_waits(f));
-	/* Without waiting filters the flag means: all functions were unloaded. Keep it then. */
-	if (!list_empty(&f->waits))
+		ret = ftrace_pending_copy(&f->pending, filter_file_pending(f));
+	/* Without pending filters the flag means: all functions were unloaded. Keep it then. */
+	if (!list_empty(&f->pending))
 		f->written->flags &= ~FTRACE_HASH_FL_MOD;
 	return ret;
 }
@@ -311,8 +313,10 @@ static int filter_file_begin(struct filter_file *f)
 		f->written = ftrace_hash_alloc();
 		return f->written ? 0 : -ENOMEM;
 	}
-	/* While the lock is held, no waiting filter is being turned into functions. */
-	guard(mutex)(f->set.lock);
+	if (!f->set.ops)
+		return filter_file_copy(f);
+	/* While the lock is held, no pending filter is being turned into functions. */
+	guard(mutex)(&f->set.ops->func_hash->regex_lock);
 	return filter_file_copy(f);
 }
 
@@ -333,7 +337,7 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 		return -ENOMEM;
 	f->set = *set;
 	f->listing.flags = set->flag;
-	INIT_LIST_HEAD(&f->waits);
+	INIT_LIST_HEAD(&f->pending);
 
 	ret = trace_parser_get_init(&f->parser, WORD_MAX) ? -ENOMEM : 0;
 	if (!ret && file->f_mode & FMODE_WRITE) {
@@ -365,7 +369,6 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		      struct inode *inode, struct file *file)
 {
 	struct ftrace_set set = { .tr = tr, .flag = flag };
-	struct ftrace_ops_hash *filter;
 	int ret;
 
 	ret = tracing_check_open_get_tr(tr);
@@ -378,11 +381,8 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	ret = -ENODEV;
 	if (likely(!ftrace_disabled)) {
 		ftrace_ops_init(ops);
-		filter = ops->func_hash;
 		set.ops = ops;
-		set.lock = &filter->regex_lock;
-		set.hash = flag & FTRACE_ITER_FILTER ? &filter->filter_hash :
-						       &filter->notrace_hash;
+		set.hash = ftrace_hash_of(ops->func_hash, flag & FTRACE_ITER_FILTER);
 		ret = ftrace_set_open(file, &set);
 	}
 	if (ret && tr)
@@ -410,23 +410,23 @@ static void filter_file_drop_gone(struct filter_file *f)
 
 static int filter_file_replace(struct filter_file *f)
 {
-	struct list_head *waits = filter_file_waits(f);
+	struct list_head *pending = filter_file_pending(f);
 	LIST_HEAD(old);
 	int ret;
 
-	guard(mutex)(f->set.lock);
+	guard(mutex)(&f->set.ops->func_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
 	if (f->written->count)
 		f->written->flags &= ~FTRACE_HASH_FL_MOD;
-	if (!list_empty(&f->waits))
+	if (!list_empty(&f->pending))
 		f->written->flags |= FTRACE_HASH_FL_MOD;
 	filter_file_drop_gone(f);
 	ret = ftrace_ops_update_hash(f->set.ops, f->set.hash, f->written, filter_file_is_filter(f));
-	if (!ret && waits) {
-		list_splice_init(waits, &old);
-		list_splice_init(&f->waits, waits);
-		ftrace_mod_wait_free(&old);
+	if (!ret && pending) {
+		list_splice_init(pending, &old);
+		list_splice_init(&f->pending, pending);
+		ftrace_pending_free(&old);
 	}
 	return ret;
 }
@@ -435,15 +435,13 @@ static int filter_file_apply(struct filter_file *f)
 {
 	int ret;
 
-	f->dirty = false;
 	if (f->set.replace) {
-		f->set.replace(f->set.hash, f->written);
-		f->written = NULL;
+		f->set.replace(f->set.hash, no_free_ptr(f->written));
 		return 0;
 	}
 	ret = filter_file_replace(f);
 	if (!ret && f->set.tr)
-		ftrace_mod_wait_over(f->set.tr, filter_file_is_filter(f));
+		ftrace_pending_loaded(f->set.tr, filter_file_is_filter(f));
 	return ret;
 }
 
@@ -452,14 +450,16 @@ static int filter_file_finish(struct filter_file *f)
 {
 	int ret = 0;
 
+	if (!f->written)
+		return 0;
 	/* The last word may lack a trailing blank. */
 	if (trace_parser_loaded(&f->parser))
 		ret = filter_file_word(f);
-	if (f->truncate && !f->accepted && !f->refused)
-		f->dirty = true;
-	f->truncate = false;
-	if (f->dirty)
+	/* A file that was opened with O_TRUNC and has no words is an empty filter. */
+	if (f->changed || (f->truncate && !f->refused))
 		ret = filter_file_apply(f) ?: ret;
+	ftrace_hash_free(f->written);
+	f->written = NULL;
 	return ret;
 }
 
@@ -559,8 +559,8 @@ void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 		if (ops->flags & FTRACE_OPS_FL_ENABLED)
 			wait = !ftrace_ops_stop(ops);
 		ops->flags |= FTRACE_OPS_FL_DELETED;
-		ftrace_mod_wait_free(ftrace_mod_waits(tr, true));
-		ftrace_mod_wait_free(ftrace_mod_waits(tr, false));
+		ftrace_pending_free(ftrace_pending_of(tr, true));
+		ftrace_pending_free(ftrace_pending_of(tr, false));
 	}
 	if (wait)
 		ftrace_ops_stop_wait(ops);
@@ -616,15 +616,11 @@ struct ftrace_hash *__init ftrace_set_early_words(struct trace_array *tr, char *
 void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
 {
 	struct ftrace_hash *hash = ftrace_set_early_words(ops->private, buf, enable);
-	struct ftrace_ops_hash *filter;
-	struct ftrace_hash __rcu **orig;
 
 	if (!hash)
 		return;
 	ftrace_ops_init(ops);
-	filter = ops->func_hash;
-	orig = enable ? &filter->filter_hash : &filter->notrace_hash;
 	scoped_guard(mutex, &ftrace_lock)
-		ftrace_ops_update_hash(ops, orig, hash, enable);
+		ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash, enable);
 	ftrace_hash_free(hash);
 }

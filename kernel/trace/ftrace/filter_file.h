@@ -5,14 +5,13 @@
 
 #include <linux/fs.h>
 
-#include "core.h"
+#include "../trace.h"
 
 /**
  * struct ftrace_set - a filter that a file holds
  * @tr: the trace array of the filter; NULL if there is none
  * @ops: the ops of the filter; NULL if @replace is set
  * @hash: where the filter is
- * @lock: held while the filter and the waiting filters (for modules) are copied
  * @flag: FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE
  * @replace: installs a new filter, which this function uses or frees; NULL for the
  *	filter of an ops, whose change can fail
@@ -21,7 +20,6 @@ struct ftrace_set {
 	struct trace_array		*tr;
 	struct ftrace_ops		*ops;
 	struct ftrace_hash __rcu	**hash;
-	struct mutex			*lock;	/* a regex_lock or graph_lock */
 	int				flag;
 	void (*replace)(struct ftrace_hash __rcu **hash, struct ftrace_hash *set);
 };

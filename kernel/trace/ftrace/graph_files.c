@@ -12,15 +12,14 @@
 
 #include <asm/setup.h>
 
-#include "filter_file.h"
+#include "callback.h"
 #include "core.h"
+#include "filter_file.h"
 #include "graph_files.h"
+#include "hash.h"
 
 struct ftrace_hash __rcu *ftrace_graph_hash;
 struct ftrace_hash __rcu *ftrace_graph_notrace_hash;
-
-/* These filters cannot wait for modules; ftrace_lock guards what is copied. */
-static DEFINE_MUTEX(graph_lock);
 
 static struct ftrace_hash __rcu **graph_hash(bool unwanted)
 {
@@ -49,7 +48,6 @@ static int graph_open(struct inode *inode, struct file *file)
 	bool unwanted = inode->i_private;
 	struct ftrace_set set = {
 		.hash = graph_hash(unwanted),
-		.lock = &graph_lock,
 		.flag = unwanted ? FTRACE_ITER_NOTRACE : FTRACE_ITER_FILTER,
 		.replace = graph_replace,
 	};

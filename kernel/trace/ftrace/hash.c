@@ -10,6 +10,8 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "hash.h"
+#include "ops.h"
 
 /* Binary logarithm of the number of buckets of a new hash. */
 #define FIRST_BITS	4
@@ -298,10 +300,7 @@ bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
 {
 	struct ftrace_ops *sub;
 
-	if (list_empty(&ops->subop_list))
-		return ftrace_hash_wants(ops->func_hash, ip);
-
-	list_for_each_entry(sub, &ops->subop_list, list)
+	for_each_ftrace_sub(sub, ops)
 		if (ftrace_hash_wants(sub->func_hash, ip))
 			return true;
 	return false;
@@ -327,10 +326,7 @@ bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
 {
 	struct ftrace_ops *sub;
 
-	if (list_empty(&ops->subop_list))
-		return hash_names_exactly(ops->func_hash, ip);
-
-	list_for_each_entry(sub, &ops->subop_list, list)
+	for_each_ftrace_sub(sub, ops)
 		if (hash_names_exactly(sub->func_hash, ip))
 			return true;
 	return false;

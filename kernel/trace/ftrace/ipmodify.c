@@ -12,6 +12,9 @@
 
 #include "class.h"
 #include "core.h"
+#include "direct.h"
+#include "hash.h"
+#include "ipmodify.h"
 #include "table.h"
 
 /* Direct callers do not change while the owner of one of them is asked. */

@@ -13,6 +13,7 @@
 
 #include "class.h"
 #include "core.h"
+#include "kallsyms.h"
 #include "names.h"
 #include "table.h"
 

@@ -10,6 +10,8 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "hash.h"
+#include "match.h"
 #include "names.h"
 #include "table.h"
 
@@ -108,8 +110,6 @@ static bool match_names(const struct ftrace_glob *g, u32 chars,
 	/* Too large to be cleared on the stack for each site. ftrace_lock guards this buffer. */
 	static char name[FTRACE_NAME_ROOM];
 
-	if (g->type == MATCH_FRONT_ONLY)
-		return ftrace_names_prefix(names, g->search, g->len);
 	if (!ftrace_names_holds(names, chars))
 		return false;
 	ftrace_names_get(names, name);

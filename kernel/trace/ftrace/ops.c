@@ -17,6 +17,9 @@
 #include "callback.h"
 #include "class.h"
 #include "core.h"
+#include "hash.h"
+#include "ipmodify.h"
+#include "ops.h"
 #include "pid.h"
 #include "plan.h"
 #include "table.h"
@@ -85,10 +88,19 @@ static struct ftrace_scope ops_scope(struct ftrace_ops *ops)
 	return (struct ftrace_scope){ .hash = { filter } };
 }
 
-static int ops_plan(struct ftrace_ops *ops, unsigned int flags)
+/**
+ * ftrace_ops_plan - put an ops on the sites that it wants now
+ * @ops: the ops
+ * @where: the ops whose filter changed: @ops itself, or an ops that runs under @ops
+ * @flags: of the plan
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0, or an error of ftrace_plan_run() with no site changed.
+ */
+int ftrace_ops_plan(struct ftrace_ops *ops, struct ftrace_ops *where, unsigned int flags)
 {
 	struct ftrace_change change = { ops, ftrace_ops_active(ops) };
-	struct ftrace_scope scope = ops_scope(ops);
+	struct ftrace_scope scope = ops_scope(where);
 
 	return ftrace_plan_run(&change, 1, &scope, flags);
 }
@@ -113,7 +125,7 @@ int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 		return 0;
 
 	ftrace_classes_stale(ops);
-	ret = ops_plan(ops, FTRACE_PLAN_AGREED);
+	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_AGREED);
 	if (ret)
 		ops->func = old;
 	return ret;
@@ -130,7 +142,7 @@ static int __init ops_rebuild_early_tramps(void)
 	guard(mutex)(&ftrace_lock);
 	for_each_ftrace_ops(ops) {
 		ftrace_classes_stale(ops);
-		if (ops_plan(ops, FTRACE_PLAN_AGREED))
+		if (ftrace_ops_plan(ops, ops, FTRACE_PLAN_AGREED))
 			pr_warn("no memory to rebuild the trampoline of %ps\n", ops->func);
 	}
 	return 0;
@@ -232,7 +244,7 @@ int ftrace_ops_start(struct ftrace_ops *ops)
 
 	ops->callback->seq = ++ops_seq;
 	ops->flags |= FTRACE_OPS_FL_ENABLED;
-	ret = ops_plan(ops, FTRACE_PLAN_NAMED);
+	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		ops->flags &= ~FTRACE_OPS_FL_ENABLED;
 		ops_end(ops);
@@ -263,7 +275,7 @@ int ftrace_ops_stop(struct ftrace_ops *ops)
 		return -EBUSY;
 
 	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
-	ret = ops_plan(ops, FTRACE_PLAN_REMOVES);
+	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_REMOVES);
 	if (WARN_ON_ONCE(ret)) {
 		ops->flags |= FTRACE_OPS_FL_ENABLED;
 		return ret;

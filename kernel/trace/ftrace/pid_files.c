@@ -9,6 +9,7 @@
 #include <linux/seq_file.h>
 
 #include "core.h"
+#include "ops.h"
 #include "pid.h"
 
 /**

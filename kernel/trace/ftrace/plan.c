@@ -25,6 +25,7 @@
 #include "callback.h"
 #include "class.h"
 #include "core.h"
+#include "hash.h"
 #include "plan.h"
 #include "table.h"
 
@@ -359,15 +360,6 @@ static int plan_slots(struct plan *p)
 	return 0;
 }
 
-static void plan_class_leave(u32 id, unsigned int sites)
-{
-	struct ftrace_class *c = ftrace_class_nth(id);
-
-	c->users -= sites;
-	if (!c->users)
-		ftrace_class_put(c);
-}
-
 static void site_move(struct ftrace_site *site, u32 to, u32 flags)
 {
 	site->state = (site->state & ~SITE_CLASS_MASK) | to | flags;
@@ -380,8 +372,8 @@ static void plan_drop_unused_classes(void)
 		struct ftrace_class *c = ftrace_class_nth(id);
 
 		ftrace_yield(id);
-		if (c && !c->users)
-			ftrace_class_put(c);
+		if (c)
+			ftrace_class_put(c, 0);
 	}
 }
 
@@ -402,7 +394,7 @@ static void site_fail(struct ftrace_patch *patch)
 	 * bytes, and may put the call back later: then the trampoline of the class
 	 * must be there.
 	 */
-	plan_class_leave(patch->to, 1);
+	ftrace_class_put(ftrace_class_nth(patch->to), 1);
 	site_move(patch->site, patch->from, SITE_FAILED);
 }
 
@@ -467,7 +459,7 @@ static unsigned int plan_commit_alike(struct ftrace_patch *batch, unsigned int n
 
 	for (i = 0; i < nr && batch[i].site && batch[i].from == from && batch[i].to == to; i++)
 		site_move(batch[i].site, to, flags);
-	plan_class_leave(from, i);
+	ftrace_class_put(ftrace_class_nth(from), i);
 	return i;
 }
 
@@ -492,7 +484,7 @@ static void plan_drop(struct plan *p)
 {
 	for (unsigned int i = 0; i < p->nr; i++)
 		if (p->batch[i].site)
-			plan_class_leave(p->batch[i].to, 1);
+			ftrace_class_put(ftrace_class_nth(p->batch[i].to), 1);
 }
 
 /* Used by a removal when there is no memory; ftrace_lock guards it. */

@@ -5,14 +5,13 @@
  *
  * All functions of a trace array that have the same kind of probe share one ops,
  * whose filter is the list of these functions. So the core calls, lists and removes
- * them as it does for any ops. A mapper from addresses to values keeps what a probe
- * stores for each function, such as a count.
+ * them as it does for any ops. A mapper (mapper.c) keeps what a probe stores for each
+ * function, such as a count.
  *
  * The init() and free() of a probe may do anything, for example switch off an event
  * on a kprobe, which needs ftrace_lock. So probes have a mutex of their own;
  * ftrace_lock is only taken to change what is called and listed.
  */
-#include <linux/hash.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
@@ -20,6 +19,10 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "filter.h"
+#include "hash.h"
+#include "match.h"
+#include "ops.h"
 #include "probes.h"
 
 struct ftrace_func_probe {
@@ -32,142 +35,6 @@ struct ftrace_func_probe {
 
 /* Taken before ftrace_lock. */
 static DEFINE_MUTEX(probe_mutex);
-
-/*
- * Small, because each command in use has a mapper. If a command is set on all
- * functions, each chain has about 50 functions.
- */
-#define MAPPER_BITS	10
-
-struct mapped_ip {
-	struct hlist_node	node;
-	unsigned long		ip;
-	void			*data;
-	struct rcu_head		rcu;
-};
-
-struct ftrace_func_mapper {
-	struct hlist_head	buckets[1 << MAPPER_BITS];
-};
-
-static struct mapped_ip *probe_map_find(struct ftrace_func_mapper *mapper,
-					unsigned long ip)
-{
-	struct mapped_ip *map;
-
-	hlist_for_each_entry_rcu_notrace(map, &mapper->buckets[hash_long(ip, MAPPER_BITS)],
-					 node)
-		if (map->ip == ip)
-			return map;
-	return NULL;
-}
-
-/**
- * allocate_ftrace_func_mapper - make a map from functions to values
- *
- * Context: Process context, may sleep.
- * Return: an empty map, or NULL if there is no memory.
- */
-struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
-{
-	return kzalloc(sizeof(struct ftrace_func_mapper), GFP_KERNEL);
-}
-
-/**
- * ftrace_func_mapper_find_ip - find the value of a function
- * @mapper: the map
- * @ip: the call site of the function
- *
- * Context: Any context. In an RCU read-side critical section, or with all removals
- *	excluded.
- * Return: where the value is, or NULL if the map has none for @ip.
- */
-void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper,
-				  unsigned long ip)
-{
-	struct mapped_ip *map = probe_map_find(mapper, ip);
-
-	return map ? &map->data : NULL;
-}
-
-/**
- * ftrace_func_mapper_add_ip - give a function a value
- * @mapper: the map
- * @ip: the call site of the function
- * @data: the value
- *
- * Context: Process context, may sleep. Others may be searching the map, but not
- *	changing it.
- * Return: 0, -EBUSY if @ip has a value, or -ENOMEM.
- */
-int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper,
-			      unsigned long ip, void *data)
-{
-	struct mapped_ip *map;
-
-	if (probe_map_find(mapper, ip))
-		return -EBUSY;
-
-	map = kmalloc(sizeof(*map), GFP_KERNEL);
-	if (!map)
-		return -ENOMEM;
-
-	map->ip = ip;
-	map->data = data;
-	hlist_add_head_rcu(&map->node, &mapper->buckets[hash_long(ip, MAPPER_BITS)]);
-	return 0;
-}
-
-/**
- * ftrace_func_mapper_remove_ip - remove the value of a function
- * @mapper: the map
- * @ip: the call site of the function
- *
- * Context: As for ftrace_func_mapper_add_ip().
- * Return: the value, or NULL if there is none.
- */
-void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper,
-				   unsigned long ip)
-{
-	struct mapped_ip *map = probe_map_find(mapper, ip);
-	void *data;
-
-	if (!map)
-		return NULL;
-
-	data = map->data;
-	hlist_del_rcu(&map->node);
-	/* A reader may be walking the chain. */
-	kfree_rcu(map, rcu);
-	return data;
-}
-
-/**
- * free_ftrace_func_mapper - free a map
- * @mapper: the map, which nobody uses any more; or NULL
- * @free_func: called with each value that is left; or NULL
- *
- * Context: Process context, and what @free_func needs.
- */
-void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper,
-			     ftrace_mapper_func free_func)
-{
-	struct hlist_node *next;
-	struct mapped_ip *map;
-	int i;
-
-	if (!mapper)
-		return;
-
-	for (i = 0; i < ARRAY_SIZE(mapper->buckets); i++) {
-		hlist_for_each_entry_safe(map, next, &mapper->buckets[i], node) {
-			if (free_func)
-				free_func(map->data);
-			kfree(map);
-		}
-	}
-	kfree(mapper);
-}
 
 static struct ftrace_hash *probe_functions(const struct ftrace_func_probe *probe)
 {

@@ -7,26 +7,9 @@
  * There is no merged filter to keep up to date.
  */
 #include "core.h"
+#include "hash.h"
+#include "ops.h"
 #include "plan.h"
-
-/* The sites where the managing ops may change because @sub was added or removed. */
-static struct ftrace_scope subops_scope(struct ftrace_ops *sub)
-{
-	struct ftrace_hash *filter;
-
-	filter = rcu_dereference_protected(sub->func_hash->filter_hash, true);
-	if (ftrace_hash_empty(filter))
-		return (struct ftrace_scope){ .all = true };
-	return (struct ftrace_scope){ .hash = { filter } };
-}
-
-static int subops_plan(struct ftrace_ops *ops, struct ftrace_ops *sub, unsigned int flags)
-{
-	struct ftrace_change change = { ops, ftrace_ops_active(ops) };
-	struct ftrace_scope scope = subops_scope(sub);
-
-	return ftrace_plan_run(&change, 1, &scope, flags);
-}
 
 /**
  * ftrace_startup_subops - let an ops run under another ops
@@ -51,7 +34,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 
 	first = list_empty(&ops->subop_list);
 	list_add(&subops->list, &ops->subop_list);
-	ret = first ? ftrace_ops_start(ops) : subops_plan(ops, subops, FTRACE_PLAN_NAMED);
+	ret = first ? ftrace_ops_start(ops) : ftrace_ops_plan(ops, subops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		list_del(&subops->list);
 		return ret;
@@ -82,7 +65,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 		list_del(&subops->list);
 	} else {
 		list_del(&subops->list);
-		ret = subops_plan(ops, subops, FTRACE_PLAN_AGREED);
+		ret = ftrace_ops_plan(ops, subops, FTRACE_PLAN_AGREED);
 	}
 	subops->flags &= ~(FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP);
 	subops->managed = NULL;

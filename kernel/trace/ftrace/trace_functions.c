@@ -16,7 +16,9 @@
 #include <linux/uaccess.h>
 
 #include "../trace.h"
+#include "callback.h"
 #include "core.h"
+#include "ops.h"
 #include "pid.h"
 
 /* The options of the tracer; their combinations index hit_functions. */

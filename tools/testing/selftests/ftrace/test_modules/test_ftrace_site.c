@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module of test.d/ftrace/func_failed_site.tc: one function that can be
- * traced, and one that is in the list of call sites although it has no call.
- * A write to the parameter "call" calls both.
+ * The module of test.d/ftrace/func_failed_site.tc. The function ftrace_site_good()
+ * can be traced. The function ftrace_site_bad() is in the list of call sites, but has
+ * no call. A write to the parameter "call" calls both functions.
  */
 #include <linux/compiler.h>
 #include <linux/module.h>

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Hashes of call site addresses: the filters of ops. */
+#ifndef _FTRACE_HASH_H
+#define _FTRACE_HASH_H
+
+#include <linux/types.h>
+
+#include "../ftrace_internal.h"
+#include "../trace.h"
+
+struct ftrace_hash *ftrace_hash_alloc(void);
+struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src);
+void ftrace_hash_free(struct ftrace_hash *hash);
+void ftrace_hash_free_rcu(struct ftrace_hash *hash);
+int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip);
+int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip);
+void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry);
+void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from);
+void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from);
+bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip);
+bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
+bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);
+
+/* The filter of functions to trace, or of functions not to trace if not @enable. */
+static inline struct ftrace_hash __rcu **ftrace_hash_of(struct ftrace_ops_hash *filter,
+							bool enable)
+{
+	return enable ? &filter->filter_hash : &filter->notrace_hash;
+}
+
+/*
+ * Was the function of this entry named, and not found by a glob? In a filter of this
+ * core ->direct is free to store this: a direct caller has an ops of its own.
+ */
+static inline bool ftrace_entry_exact(const struct ftrace_func_entry *entry)
+{
+	return entry->direct;
+}
+
+/* Walk over all entries of a hash. The loop may free the current entry. */
+#define for_each_ftrace_entry(_hash, _entry, _tmp, _i)				\
+	for ((_i) = 0; (_i) < 1 << (_hash)->size_bits; (_i)++)			\
+		hlist_for_each_entry_safe(_entry, _tmp, &(_hash)->buckets[_i], hlist)
+
+#endif

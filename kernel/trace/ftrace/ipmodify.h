@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Ops that change the instruction pointer, and what they share functions with. */
+#ifndef _FTRACE_IPMODIFY_H
+#define _FTRACE_IPMODIFY_H
+
+#include <linux/ftrace.h>
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag);
+int ftrace_ipmodify_begin(struct ftrace_ops *ops);
+void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered);
+void ftrace_ipmodify_gone(struct ftrace_ops *ops);
+bool ftrace_ipmodify_asked(struct ftrace_ops *ops);
+#else
+static inline int ftrace_ipmodify_begin(struct ftrace_ops *ops) { return 0; }
+static inline void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered) { }
+static inline void ftrace_ipmodify_gone(struct ftrace_ops *ops) { }
+static inline bool ftrace_ipmodify_asked(struct ftrace_ops *ops) { return false; }
+#endif
+
+#endif

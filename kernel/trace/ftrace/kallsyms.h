@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Names of freed functions and of trampolines. */
+#ifndef _FTRACE_KALLSYMS_H
+#define _FTRACE_KALLSYMS_H
+
+struct ftrace_table;
+struct ftrace_tramp;
+struct module;
+
+void ftrace_save_init_names(struct ftrace_table *t);
+void ftrace_drop_init_names(struct module *mod);
+void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Tables of sites are added and removed. */
+#ifndef _FTRACE_MODULES_H
+#define _FTRACE_MODULES_H
+
+#include <linux/types.h>
+
+struct module;
+
+void ftrace_mod_sort(unsigned long *ips, unsigned int nr);
+unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
+				unsigned long start, unsigned long end);
+int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
+		   const unsigned long *ips, unsigned int nr, bool live);
+
+#endif

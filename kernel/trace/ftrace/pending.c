@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pending filters: filters for modules that are not loaded yet,
+ * `function:mod:module'.
+ *
+ * Such a word stays with its trace array until the module is loaded. Until then the
+ * filter file shows the word as it was written. When the module is loaded, the word
+ * is matched against the functions of the module.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "core.h"
+#include "filter.h"
+#include "hash.h"
+#include "match.h"
+#include "pending.h"
+
+static void pending_free_one(struct ftrace_mod_load *p)
+{
+	list_del(&p->list);
+	kfree(p->func);
+	kfree(p->module);
+	kfree(p);
+}
+
+/**
+ * ftrace_pending_add - keep a filter until its module is loaded
+ * @list: list of pending filters that only the caller uses
+ * @func: name or glob
+ * @module: the name of the module
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or -ENOMEM.
+ */
+int ftrace_pending_add(struct list_head *list, const char *func, const char *module)
+{
+	struct ftrace_mod_load *p = kzalloc(sizeof(*p), GFP_KERNEL);
+
+	if (!p)
+		return -ENOMEM;
+	list_add(&p->list, list);
+	p->func = kstrdup(func, GFP_KERNEL);
+	p->module = kstrdup(module, GFP_KERNEL);
+	if (!p->func || !p->module) {
+		pending_free_one(p);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* An empty name means all names. */
+static bool pending_same_func(const char *a, const char *b)
+{
+	return !strcmp(*a ? a : "*", *b ? b : "*");
+}
+
+/**
+ * ftrace_pending_del - remove pending filters
+ * @list: list of pending filters that only the caller uses
+ * @func: name or glob; `*' or empty for all filters that wait for the module
+ * @module: the name of the module
+ *
+ * Return: 0, or -EINVAL if no filter matches.
+ */
+int ftrace_pending_del(struct list_head *list, const char *func, const char *module)
+{
+	struct ftrace_mod_load *p, *tmp;
+	int ret = -EINVAL;
+
+	list_for_each_entry_safe(p, tmp, list, list) {
+		if (strcmp(p->module, module) ||
+		    (!pending_same_func(func, "*") && !pending_same_func(func, p->func)))
+			continue;
+		pending_free_one(p);
+		ret = 0;
+	}
+	return ret;
+}
+
+/**
+ * ftrace_pending_copy - copy a list of pending filters
+ * @list: an empty list that only the caller uses
+ * @src: the list to copy
+ *
+ * Context: Process context, may sleep. ftrace_lock held if @src belongs to a trace
+ *	array.
+ * Return: 0, or -ENOMEM with @list empty.
+ */
+int ftrace_pending_copy(struct list_head *list, const struct list_head *src)
+{
+	struct ftrace_mod_load *p;
+
+	/* ftrace_pending_add() adds at the head, so walk backwards to keep the order. */
+	list_for_each_entry_reverse(p, src, list) {
+		if (ftrace_pending_add(list, p->func, p->module)) {
+			ftrace_pending_free(list);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/**
+ * ftrace_pending_free - free pending filters
+ * @list: list of pending filters that only the caller uses
+ */
+void ftrace_pending_free(struct list_head *list)
+{
+	struct ftrace_mod_load *p, *tmp;
+
+	list_for_each_entry_safe(p, tmp, list, list)
+		pending_free_one(p);
+}
+
+#ifdef CONFIG_MODULES
+/**
+ * ftrace_mod_is_loaded - is a module loaded, so that a filter need not wait?
+ * @module: the name of the module, as in `:mod:module'
+ *
+ * Return: true if the module is loaded.
+ */
+bool ftrace_mod_is_loaded(const char *module)
+{
+	guard(preempt)();
+	return find_module(module);
+}
+
+/*
+ * Remove the first matching pending filter from the list of @tr and return it: with
+ * @module the first that waits for this module, without @module the first whose
+ * module is loaded.
+ */
+static struct ftrace_mod_load *pending_take(struct trace_array *tr, const char *module,
+					    bool enable)
+{
+	struct ftrace_mod_load *p;
+
+	guard(mutex)(&ftrace_lock);
+	list_for_each_entry(p, ftrace_pending_of(tr, enable), list) {
+		if (module ? strcmp(p->module, module) :
+			     !ftrace_mod_is_loaded(p->module))
+			continue;
+		list_del_init(&p->list);
+		return p;
+	}
+	return NULL;
+}
+
+static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, bool enable)
+{
+	struct ftrace_hash __rcu **orig = ftrace_hash_of(tr->ops->func_hash, enable);
+	struct ftrace_hash *hash;
+	int ret;
+
+	hash = ftrace_hash_dup(rcu_dereference_protected(*orig, true));
+	if (!hash)
+		return -ENOMEM;
+	ret = ftrace_hash_match(hash, p->func, p->module);
+	if (ret > 0) {
+		guard(mutex)(&ftrace_lock);
+		if (list_empty(ftrace_pending_of(tr, enable)))
+			hash->flags &= ~FTRACE_HASH_FL_MOD;
+		ret = ftrace_ops_update_hash(tr->ops, orig, hash, enable);
+	}
+	ftrace_hash_free(hash);
+	return ret;
+}
+
+static void pending_apply_all(struct trace_array *tr, const char *module, bool enable)
+{
+	struct ftrace_mod_load *p;
+
+	/* A copy of the filter must have either the pending filter or its functions. */
+	guard(mutex)(&tr->ops->func_hash->regex_lock);
+	while ((p = pending_take(tr, module, enable))) {
+		int ret = pending_apply_one(tr, p, enable);
+
+		if (ret < 0)
+			pr_warn("%s: a filter that waited for it is lost, error %d\n",
+				p->module, ret);
+		pending_free_one(p);
+	}
+}
+
+/**
+ * ftrace_pending_loaded - apply pending filters whose modules were loaded while the
+ *	filters were written
+ * @tr: the trace array
+ * @enable: true: set_ftrace_filter; false: set_ftrace_notrace
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ */
+void ftrace_pending_loaded(struct trace_array *tr, bool enable)
+{
+	pending_apply_all(tr, NULL, enable);
+}
+
+/**
+ * ftrace_pending_apply - apply the filters that wait for a module
+ * @mod: the module, just loaded
+ *
+ * Context: Process context, may sleep. Takes trace_types_lock and ftrace_lock.
+ */
+void ftrace_pending_apply(struct module *mod)
+{
+	struct trace_array *tr;
+
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		if (!tr->ops)
+			continue;
+		pending_apply_all(tr, mod->name, true);
+		pending_apply_all(tr, mod->name, false);
+	}
+}
+#else
+bool ftrace_mod_is_loaded(const char *module)
+{
+	return true;
+}
+
+void ftrace_pending_loaded(struct trace_array *tr, bool enable)
+{
+}
+#endif

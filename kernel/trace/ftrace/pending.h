@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Pending filters: filters for modules that are not loaded yet. */
+#ifndef _FTRACE_PENDING_H
+#define _FTRACE_PENDING_H
+
+#include "../trace.h"
+
+/* The pending filters of set_ftrace_filter, or of set_ftrace_notrace if not @enable. */
+static inline struct list_head *ftrace_pending_of(struct trace_array *tr, bool enable)
+{
+	return enable ? &tr->mod_trace : &tr->mod_notrace;
+}
+
+int ftrace_pending_add(struct list_head *pending, const char *func, const char *module);
+int ftrace_pending_del(struct list_head *pending, const char *func, const char *module);
+int ftrace_pending_copy(struct list_head *pending, const struct list_head *src);
+void ftrace_pending_free(struct list_head *pending);
+bool ftrace_mod_is_loaded(const char *module);
+void ftrace_pending_loaded(struct trace_array *tr, bool enable);
+void ftrace_pending_apply(struct module *mod);
+
+#endif
