@@ -160,7 +160,7 @@ kernel_log() {
 }
 
 bad_news() {
-	grep -E 'WARNING:|BUG:|BUG at|Oops|general protection|Kernel panic|ftrace bug|ftrace failed|Call Trace|detected stall|blocked for more|lockdep|UBSAN|KASAN' |
+	grep -E 'WARNING:|BUG:|BUG at|Oops|general protection|Kernel panic|ftrace bug|ftrace failed|Call Trace|detected stall|blocked for more|lockdep is turned off|suspicious RCU|UBSAN:|KASAN:|KCSAN:' |
 		grep -v 'Unreliable Call'
 }
 
@@ -202,10 +202,10 @@ reset() {
 	done
 	echo 1 > /proc/sys/kernel/ftrace_enabled
 	[ ! -e /proc/sys/kernel/stack_tracer_enabled ] || echo 0 > /proc/sys/kernel/stack_tracer_enabled
-	for tap_file in "$TRACING"/instances/*/; do
-		[ -d "$tap_file" ] || continue
-		reset_dir "$tap_file"
-		rmdir "$tap_file"
+	for tap_instance in "$TRACING"/instances/*/; do
+		[ -d "$tap_instance" ] || continue
+		reset_dir "$tap_instance"
+		rmdir "$tap_instance"
 	done
 	reset_dir "$TRACING"
 	[ ! -e "$TRACING/options/function-trace" ] || set_to 1 options/function-trace
