@@ -13,28 +13,30 @@ plan(skip_all => 'FTRACE_CONFIGS names no kernels') if !%wanted;
 
 my $root = "$FindBin::Bin/../../../..";
 
-# What the script of a configuration prints in its kernel, in lines.
+# lines_of CONFIG, SCRIPT, OPTIONS: what a script prints in the kernel of a configuration, in lines.
 sub lines_of {
-	my ($config) = @_;
-	my @lines = `"$root/tools/vm/guest" -c 1 -k "$root/build/$config/arch/x86/boot/bzImage" "$FindBin::Bin/$config.sh"`;
+	my ($config, $script, $options) = @_;
+	my @lines = `"$root/tools/vm/guest" -c 1 -k "$root/build/$config/arch/x86/boot/bzImage" $options "$FindBin::Bin/$script"`;
 
 	is($? >> 8, 0, "$config: booted, and left with") or diag(@lines);
 	chomp @lines;
 	return @lines;
 }
 
-if ($wanted{tiny}) {
-	my ($tracer, $functions, $toggled, $hits, $others, $complaints) = lines_of('tiny');
+my %options = (tiny => '', tiny32 => "-b '$root/build/vm/busybox-i386'");
+for my $config (grep { $wanted{$_} } sort keys %options) {
+	my ($tracer, $functions, $toggled, $hits, $others, $complaints) =
+		lines_of($config, 'tiny.sh', $options{$config});
 
-	is($tracer, 'nop', 'tiny: no tracer at first');
-	cmp_ok($functions, '>', 1000, "tiny: $functions functions");
-	is($toggled, 'toggled', 'tiny: all functions on and off');
-	cmp_ok($hits, '>', 0, 'tiny: the function asked for is in the trace');
-	is($others, 0, 'tiny: and no other');
-	is($complaints, 0, 'tiny: nothing in dmesg');
+	is($tracer, 'nop', "$config: no tracer at first");
+	cmp_ok($functions, '>', 1000, "$config: $functions functions");
+	is($toggled, 'toggled', "$config: all functions on and off");
+	cmp_ok($hits, '>', 0, "$config: the function asked for is in the trace");
+	is($others, 0, "$config: and no other");
+	is($complaints, 0, "$config: nothing in dmesg");
 }
 if ($wanted{nofunc}) {
-	my ($tracers, $files, $switches, $complaints) = lines_of('nofunc');
+	my ($tracers, $files, $switches, $complaints) = lines_of('nofunc', 'nofunc.sh', '');
 
 	unlike($tracers, qr/function/, 'nofunc: no function tracer');
 	is($files, 0, 'nofunc: nor its files');
