@@ -20,7 +20,7 @@ TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib
 
-.PHONY: prepare help packages test-packages full-packages run shell check check-full check-all \
+.PHONY: prepare help packages test-packages full-packages run shell check check-full check-debug check-all \
 	bench series series-check series-bisect deb lint clean
 
 prepare: packages
@@ -32,6 +32,8 @@ help:
 	@echo 'make shell         the same kernel with an interactive shell'
 	@echo 'make check         the tests of the series on the small kernel, lint among them'
 	@echo 'make check-full    the same on the full kernel and a 32-bit one, and other people'\''s tests'
+	@echo 'make check-debug   the guest scripts on kernels with lockdep, KASAN, KCSAN, PREEMPT_RT, ...;'
+	@echo '                   CONFIGS="locks rt" selects'
 	@echo 'make check-all     what takes too long for every change; says when it was last green'
 	@echo 'make bench         measure against the unmodified base'
 	@echo 'make series        the series as mails for git am, in build/series;'
@@ -82,6 +84,9 @@ check-full: prepare full-packages
 	@scripts/build i386
 	@scripts/build -b -t "kernel/ mm/ lib/" tiny
 	@tools/testing/ftrace/check -o base-tiny full i386
+
+check-debug: prepare test-packages
+	@tools/testing/ftrace/check-debug $(CONFIGS)
 
 check-all: prepare full-packages
 	@tools/testing/ftrace/check-all

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# After all other scripts: no memory of the core is lost, says kmemleak.
+
+. "$(dirname "$0")/tap.sh"
+
+leaks=/sys/kernel/debug/kmemleak
+need $leaks
+
+# An object counts as lost if two scans, some seconds apart, find no pointer to it.
+sleep 6
+echo scan > $leaks
+sleep 6
+echo scan > $leaks
+cat $leaks > "$TMP.leaks"
+is "$(grep -A 24 '^unreferenced object' "$TMP.leaks" | grep -E '\b(arch_)?(ftrace|plan|class|callback|pending|filter|mapper|probe|pid|hash|count|names|mod)_')" \
+	"" "nothing of the core is lost"
+sed 's/^/# /' "$TMP.leaks"
+
+done_testing
