@@ -494,15 +494,16 @@ const struct ftrace_tramp *arch_ftrace_tramp_nth(unsigned int n)
 	struct arena *arena;
 
 	list_for_each_entry_rcu(arena, &arenas, list, true) {
-		unsigned int nr = bitmap_weight(arena->first, GRANULES);
+		unsigned int nr = bitmap_weight(arena->first, GRANULES), at;
 		const struct tramp *t;
 
 		if (n >= nr) {
 			n -= nr;
 			continue;
 		}
-		t = READ_ONCE(arena->owner[find_nth_bit(arena->first, GRANULES, n)]);
-		/* The trampoline may have been freed after the count. */
+		/* A trampoline may be freed after the count, and before its owner is read. */
+		at = find_nth_bit(arena->first, GRANULES, n);
+		t = at < GRANULES ? READ_ONCE(arena->owner[at]) : NULL;
 		return t ? &t->tramp : NULL;
 	}
 	return NULL;
