@@ -167,7 +167,7 @@ done
 while read -r file; do
 	quiet "perl -c: $file" perl_compiles "$file"
 	quiet "perlcritic: $file" perl_critic "$file"
-done < <(scripts perl)
+done < <(scripts perl; ours -name '*.pm')
 while read -r file; do
 	quiet "shellcheck: $file" shellcheck -x "$file"
 done < <(scripts '\(ba\)\?sh')
