@@ -34,6 +34,20 @@ like "$(script 'at_least 1 2 bad' done_testing)" '^not ok 1' "at_least: less"
 like "$(script 'works bad write /nosuch/file x' done_testing)" '^not ok 1' "works: an error"
 like "$(script 'fails_with EINVAL bad write /nosuch/file x' done_testing)" '^not ok 1' "fails_with: another error"
 like "$(script 'fails_with EINVAL bad write /dev/null x' done_testing)" '^not ok 1' "fails_with: no error"
+# module LINE...: run_in_module with a directory that stands for a module, without the checks behind it.
+module() {
+	mkdir "$TMP/module"
+	: > "$TMP/module/run"
+	printf '%s\n' "$@" > "$TMP/module/result"
+	script "run_in_module $TMP/module test" done_testing | sed '/nothing bad/,$d'
+	rm -r "$TMP/module"
+}
+is "$(module 'ok one' 'not ok two' '# ten sites')" "ok 1 - test
+ok 2 - test: one
+not ok 3 - test: two
+# ten sites" "run_in_module: a check for each verdict"
+like "$(module '# ten sites')" '^not ok 2' "run_in_module: no check"
+like "$(script "run_in_module $TMP/nosuch test" done_testing)" '^not ok 1' "run_in_module: no such test"
 like "$(script 'is a a good' 'exit 0')" '^Bail out!' "an end before the plan"
 like "$(script 'echo "WARNING: at nothing" > /dev/kmsg' done_testing)" '^not ok 1 - nothing bad' "a warning in the log"
 like "$(script 'echo "BUG: nothing" > /dev/kmsg' log_mark done_testing)" '^ok 1' "  but not behind a mark"

@@ -170,16 +170,9 @@ done
 is "$failed" 0 "registered and unregistered ten times"
 echo '0 forget' > $P/step
 
-# Tests inside the module; a line of its result is a check.
+# Tests inside the module.
 for name in count many regs partial ipmodify recursion stack ips dynamic; do
-	works "$name" write $P/run "$name"
-	while read -r verdict text; do
-		case $verdict in
-		ok) pass_or_fail 0 "$name: $text" ;;
-		not) pass_or_fail 1 "$name: ${text#ok }" ;;
-		*) echo "# $text" ;;
-		esac
-	done < $P/result
+	run_in_module $P "$name"
 done
 is "$(cat "$E")" "" "nothing is enabled afterwards"
 

@@ -11,14 +11,7 @@ P=/sys/module/ftmod_removal/parameters
 insmod "$MODULES/ftmod_removal.ko" || skip_all "ftmod_removal does not load"
 
 for name in slot dead callback again direct nmi; do
-	works "$name" write $P/run "$name"
-	while read -r verdict text; do
-		case $verdict in
-		ok) pass_or_fail 0 "$name: $text" ;;
-		not) pass_or_fail 1 "$name: ${text#ok }" ;;
-		*) echo "# $text" ;;
-		esac
-	done < $P/result
+	run_in_module $P "$name"
 done
 like "$(kernel_log)" 'ftrace: a task is in the callback held_func' "a long wait is told"
 is "$(kernel_log | bad_news)" "" "nothing bad in the kernel log so far"

@@ -94,6 +94,21 @@ works() {
 	pass_or_fail $? "$tap_what" "got '$tap_out' from: $*"
 }
 
+# run_in_module DIR NAME: let the module with the parameters DIR run its test NAME, see modules/run.h. Each line of the
+# result is a check or, if the line begins with #, a comment.
+run_in_module() {
+	works "$2" write "$1/run" "$2"
+	tap_found=$tap_count
+	while read -r tap_verdict tap_text; do
+		case $tap_verdict in
+		ok) pass_or_fail 0 "$2: $tap_text" ;;
+		not) pass_or_fail 1 "$2: ${tap_text#ok }" ;;
+		*) echo "# $tap_text" ;;
+		esac
+	done < "$1/result"
+	[ "$tap_count" -gt "$tap_found" ] || pass_or_fail 1 "$2: the module checks something"
+}
+
 # base_todo CHECK...: a promise that we make and the replaced implementation did not. When the tests are tried on that,
 # with ftrace_test_base on the kernel's command line, it is on the list of things to do.
 tap_todo=
