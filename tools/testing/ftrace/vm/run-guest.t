@@ -98,7 +98,7 @@ has()
 }
 
 # A plan that is missing is a failure of its own.
-verdict boot 2 0
+verdict boot 3 0
 verdict 10-good.sh 1 0
 verdict 20-panic.sh 1 3
 has 20-panic.sh "not ok - 20-panic.sh met the death of its guest"
