@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tools/vm/guest with an emulator that ends as soon as it is started: the caller
-# must not wait for a guest that never ran.
+# tools/vm/guest with an emulator that ends as soon as it is started, and with one that never ends: the
+# caller must not wait for a guest that will not answer.
 
 set -u
 
@@ -13,15 +13,21 @@ cat >"$work/qemu-system-x86_64" <<'EOS'
 #!/bin/sh
 [ "$1" = --version ] && echo "QEMU emulator version 7.2.0" && exit
 echo "no memory" >&2
+[ ! -e "$(dirname "$0")/hangs" ] || exec sleep 1000
 exit 1
 EOS
 chmod +x "$work/qemu-system-x86_64"
 touch "$work/bzImage"
 
-status=0
-PATH=$work:$PATH VM_ACCEL=tcg timeout 60 "$root/tools/vm/guest" -k "$work/bzImage" \
-	/bin/true >"$work/said" 2>&1 || status=$?
-echo "status $status" >>"$work/said"
+# boot SECONDS: with this time limit. What the program says, and its status.
+boot()
+{
+	local status=0
+
+	PATH=$work:$PATH VM_ACCEL=tcg timeout 300 "$root/tools/vm/guest" -k "$work/bzImage" -t "$1" \
+		/bin/true >"$work/said" 2>&1 || status=$?
+	echo "status $status" >>"$work/said"
+}
 
 # says WHAT LINE
 says()
@@ -33,7 +39,12 @@ says()
 	fi
 }
 
+boot 200
 says "the status is that of a guest that died" "status 125"
 says "the message is that of a guest that died" "guest: died before the script ended (qemu status 1)"
 says "the emulator's own message is there" "no memory"
+touch "$work/hangs"
+boot 2
+says "so it is if the guest never ends" "status 125"
+says "the message is that of a guest that never ends" "guest: no end in 2 s, stopped"
 plan
