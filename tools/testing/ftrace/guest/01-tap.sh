@@ -53,6 +53,26 @@ like "$(script 'echo "WARNING: at nothing" > /dev/kmsg' done_testing)" '^not ok 
 like "$(script 'echo "BUG: nothing" > /dev/kmsg' log_mark done_testing)" '^ok 1' "  but not behind a mark"
 log_mark
 
+# shellcheck disable=SC2317 # called by again and by settled
+tick() {
+	echo tick >> "$TMP/ticks"
+}
+# shellcheck disable=SC2317
+left() {
+	tick
+	echo $((5 - $(wc -l < "$TMP/ticks")))
+}
+is "$(settled 3 left) $(wc -l < "$TMP/ticks")" "3 2" "settled: waits for a number that goes down, and no longer"
+again tick
+until [ "$(wc -l < "$TMP/ticks")" -gt 5 ]; do
+	usleep 1000
+done
+stop_all
+ticks=$(wc -l < "$TMP/ticks")
+usleep 100000
+is "$(wc -l < "$TMP/ticks")" "$ticks" "again: goes on until stop_all"
+is "$(printf 'a b\nc\n' | joined)" "a b c" "joined"
+
 # ftio nops finds a site that is none, and believes in no empty list.
 set_to vfs_read set_ftrace_filter
 set_to function current_tracer

@@ -12,7 +12,7 @@ all='#### all functions enabled ####'
 none='#### no functions disabled ####'
 
 functions() {
-	trace_lines | sed -n 's/.*|  *\([a-z_0-9.]*\)() *[{;].*/\1/p' | sort -u | tr '\n' ' ' | sed 's/ $//'
+	trace_lines | sed -n 's/.*|  *\([a-z_0-9.]*\)() *[{;].*/\1/p' | sort -u | joined
 }
 
 is "$(cat "$G")" "$all" "at first a graph starts anywhere"

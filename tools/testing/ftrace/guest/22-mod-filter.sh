@@ -15,11 +15,11 @@ load() {
 }
 
 names() {
-	filter | cut -d' ' -f1 | sort | tr '\n' ' ' | sed 's/ $//'
+	filter | cut -d' ' -f1 | sort | joined
 }
 
 mod_sites() {
-	sed -n "s/ \[$1\]\$//p" "$TRACING/available_filter_functions" | sort | tr '\n' ' ' | sed 's/ $//'
+	sed -n "s/ \[$1\]\$//p" "$TRACING/available_filter_functions" | sort | joined
 }
 
 # loaded
@@ -48,7 +48,7 @@ works "!*:mod:name" append "$F" "!*:mod:ftmod_a
 is "$(cat "$F")" "#### all functions enabled ####" "all removed"
 
 works "two modules" write "$F" ":mod:ftmod_a ftmod_cb_one:mod:ftmod_callback"
-is "$(names)" "$(echo "$sites ftmod_cb_one" | tr ' ' '\n' | sort | tr '\n' ' ' | sed 's/ $//')" "and functions of both"
+is "$(names)" "$(echo "$sites ftmod_cb_one" | tr ' ' '\n' | sort | joined)" "and functions of both"
 works "all but a module" write "$F" "ftmod_a_one ftmod_cb_one ftmod_cb_two"
 works "  removed" append "$F" "!*:mod:ftmod_callback
 "

@@ -9,6 +9,13 @@ I=$TRACING/instances
 a=$I/a
 b=$I/b
 
+# Both traces are those of these calls.
+read_anew() {
+	: > "$a/trace"
+	: > "$b/trace"
+	read_bytes 10
+}
+
 works "mkdir" mkdir "$a"
 works "another" mkdir "$b"
 fails_with EEXIST "the same name again" mkdir "$a"
@@ -29,9 +36,7 @@ line='^ *[^ ].*-[0-9]+ +\[[0-9]{3}\] [^ ]{5} +[0-9]+\.[0-9]{6}: vfs_read <-[a-zA
 is "$(trace_lines_in "$a" | grep -Evc "$line")" 0 "an instance's trace has the same form"
 
 echo nop > "$b/current_tracer"
-: > "$a/trace"
-: > "$b/trace"
-read_bytes 10
+read_anew
 is "$(traced_in "$a") $(traced_in "$b")" "vfs_read " "one stopped, the other goes on"
 
 echo 0 > "$a/tracing_on"
@@ -49,17 +54,13 @@ is "$(traced_in "$a") $(traced_in "$b")" "vfs_read vfs_read" "the same function 
 
 # pids
 echo 1 > "$a/set_ftrace_pid"
-: > "$a/trace"
-: > "$b/trace"
-read_bytes 10
+read_anew
 is "$(traced_in "$a") $(traced_in "$b")" " vfs_read" "its own pids"
 echo > "$a/set_ftrace_pid"
 
 # options
 echo 1 > "$a/options/func_stack_trace"
-: > "$a/trace"
-: > "$b/trace"
-read_bytes 10
+read_anew
 like "$(trace_lines_in "$a")" '<stack trace>' "which work in it"
 unlike "$(trace_lines_in "$b")" '<stack trace>' "and nowhere else"
 echo 0 > "$a/options/func_stack_trace"
@@ -75,9 +76,7 @@ echo 1 > "$a/tracing_on"
 # notrace
 echo 'vfs_*' > "$a/set_ftrace_filter"
 echo vfs_read > "$a/set_ftrace_notrace"
-: > "$a/trace"
-: > "$b/trace"
-read_bytes 10
+read_anew
 unlike " $(traced_in "$a") " ' vfs_read ' "its own notrace"
 is "$(traced_in "$b")" vfs_read "which the other does not know"
 

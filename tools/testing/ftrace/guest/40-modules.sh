@@ -71,14 +71,13 @@ is "$(ftio bytes "$addr" 5)" "$NOP" "and a nop after it"
 rmmod ftmod_a
 
 # Loading and unloading while somebody else switches tracing on and off.
+# shellcheck disable=SC2317 # called by again
 toggle() {
-	set_to 'vfs_* ftmod_*' set_ftrace_filter 2> /dev/null || set_to 'vfs_*' set_ftrace_filter
-	while [ ! -e "$TMP.stop" ]; do
-		set_to function current_tracer
-		set_to nop current_tracer
-	done
+	set_to function current_tracer
+	set_to nop current_tracer
 }
-toggle &
+set_to 'vfs_* ftmod_*' set_ftrace_filter 2> /dev/null || set_to 'vfs_*' set_ftrace_filter
+again toggle
 loads=0
 for i in 1 2 3 4 5 6; do
 	insmod "$MODULES/ftmod_a.ko" && cp "$TMP.call" $call
@@ -86,8 +85,7 @@ for i in 1 2 3 4 5 6; do
 	insmod "$MODULES/ftmod_fail.ko" 2> /dev/null
 	rmmod ftmod_callback && rmmod ftmod_a && loads=$i
 done
-: > "$TMP.stop"
-wait
+stop_all
 is "$loads" 6 "six times in and out beside toggling"
 set_to nop current_tracer
 is "$(count)" "$before" "as many sites as at the start"
@@ -95,19 +93,12 @@ is "$(cat "$TRACING/enabled_functions")" "" "none enabled"
 is "$(all_nops)" "all nops" "all nops"
 
 # Reading the lists while modules come and go.
-readers() {
-	while [ ! -e "$TMP.stop" ]; do
-		cat "$TRACING/available_filter_functions" "$TRACING/set_ftrace_filter" "$TRACING/touched_functions"
-	done > /dev/null
-}
-rm -f "$TMP.stop"
-readers &
+again cat "$TRACING/available_filter_functions" "$TRACING/set_ftrace_filter" "$TRACING/touched_functions"
 loads=0
 for i in 1 2 3 4; do
 	insmod "$MODULES/ftmod_a.ko" && rmmod ftmod_a && loads=$i
 done
-: > "$TMP.stop"
-wait
+stop_all
 is "$loads" 4 "in and out beside reading"
 
 done_testing

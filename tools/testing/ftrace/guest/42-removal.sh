@@ -27,13 +27,7 @@ is "$failed" 0 "a module with a callback in which tasks are comes and goes 20 ti
 works "the tasks stop" write $P/visitors 0
 is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
 
-# Trampolines go a while after their ops.
-tries=0
-while grep -q ' t ftrace_trampoline' /proc/kallsyms && [ $tries -lt 30 ]; do
-	tries=$((tries + 1))
-	sleep 1
-done
-is "$(grep -c ' t ftrace_trampoline' /proc/kallsyms)" 0 "no trampoline is left"
+is "$(settled 0 trampolines)" 0 "no trampoline is left"
 ok "the module can go" rmmod ftmod_removal
 
 done_testing

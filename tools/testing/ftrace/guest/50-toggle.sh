@@ -8,12 +8,10 @@
 
 . "$(dirname "$0")/tap.sh"
 
-# load COMMAND: again and again until told to stop. The pauses leave an emulated CPU some time for the toggling.
+# load COMMAND: the pauses leave an emulated CPU some time for the toggling.
 load() {
-	while [ ! -e "$TMP.stop" ]; do
-		"$@" > /dev/null 2>&1
-		usleep 5000
-	done
+	"$@"
+	usleep 5000
 }
 forks() {
 	(exit 0)
@@ -30,10 +28,9 @@ pipes() {
 }
 
 is "$(all_nops)" "all nops" "all sites are nops before"
-load forks &
-load copies &
-load finds &
-load pipes &
+for command in forks copies finds pipes; do
+	again load $command
+done
 
 failed=0
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -43,26 +40,19 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	[ "$i" -ne 3 ] || set_to 0 tracing_on
 	set_to nop current_tracer || failed=$((failed + 1))
 done
-: > "$TMP.stop"
-wait
+stop_all
 is "$failed" 0 "20 times on and off"
 is "$on" "$(wc -l < "$TRACING/available_filter_functions")" "on means every function"
 is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled"
 is "$(all_nops)" "all nops" "all sites are nops after"
 is "$(kernel_log | bad_news)" "" "the kernel did not complain"
 
-# A trampoline goes with its class, a class with its last site; after a grace period.
-tries=0
-while grep -q ' t ftrace_trampoline' /proc/kallsyms && [ $tries -lt 20 ]; do
-	tries=$((tries + 1))
-	sleep 1
-done
-is "$(grep -c ' t ftrace_trampoline' /proc/kallsyms)" 0 "no trampoline is left"
+# A trampoline goes with its class, and a class goes with its last site.
+is "$(settled 0 trampolines)" 0 "no trampoline is left"
 
 # Filters changed under load, overlapping.
-rm -f "$TMP.stop"
-load copies &
-load pipes &
+again load copies
+again load pipes
 set_to 'vfs_*' set_ftrace_filter
 set_to function current_tracer
 mkdir "$TRACING/instances/a"
@@ -72,8 +62,7 @@ for glob in '*read*' 'vfs_*' '*write*' '*_open' 'vfs_*' '*sys*' 'pipe_*'; do
 	set_to "$glob" set_ftrace_filter || failed=$((failed + 1))
 	echo "$glob" > "$TRACING/instances/a/set_ftrace_filter" || failed=$((failed + 1))
 done
-: > "$TMP.stop"
-wait
+stop_all
 is "$failed" 0 "filters changed under load"
 is "$(grep -vc '^pipe_[^ ]* (2)' "$TRACING/enabled_functions")" 0 "both have the last"
 rmdir "$TRACING/instances/a"

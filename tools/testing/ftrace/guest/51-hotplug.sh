@@ -10,21 +10,19 @@ cpu=/sys/devices/system/cpu/cpu$last
 [ "$last" -gt 0 ] || skip_all "one CPU only"
 need $cpu/online
 
+# shellcheck disable=SC2317 # called by again
 plug() {
-	while [ ! -e "$TMP.stop" ]; do
-		echo 0 > $cpu/online
-		echo 1 > $cpu/online
-	done
+	echo 0 > "$cpu/online"
+	echo 1 > "$cpu/online"
 }
 set_to '*a*' set_ftrace_filter
-plug &
+again plug
 failed=0
 for i in 1 2 3 4 5 6; do
 	set_to function current_tracer || failed=$((failed + 1))
 	set_to nop current_tracer || failed=$((failed + 1))
 done
-: > "$TMP.stop"
-wait
+stop_all
 is "$failed" 0 "$i times on and off while a CPU comes and goes"
 is "$(all_nops)" "all nops" "all sites are nops"
 

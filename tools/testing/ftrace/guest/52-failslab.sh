@@ -74,7 +74,7 @@ no_instance() {
 }
 
 printf 'vfs_open\nvfs_read\nvfs_w*\n' > "$F"
-all_three=$(filter | tr '\n' ' ' | sed 's/ $//')
+all_three=$(filter | joined)
 echo vfs_open > "$F"
 each_fails "append a name to the filter" tracing_state filter_back append "$F" "vfs_read
 "

@@ -13,9 +13,6 @@ need $slab/task-filter /proc/self/make-it-fail
 pieces() {
 	grep -Ec ' (arena_make|granules_get|arch_ftrace_tramp_make)\+' /proc/vmallocinfo
 }
-trampolines() {
-	grep -c ' t ftrace_trampoline' /proc/kallsyms
-}
 
 insmod "$MODULES/ftmod_fill.ko"
 M=/sys/module/ftmod_fill/parameters
@@ -30,12 +27,7 @@ done
 works "ops of all functions" write $M/common 60
 works "one more on the function that is traced" write $M/more 1
 # What came and went meanwhile gives its room back.
-tries=0
-while [ "$(trampolines)" -gt 2 ] && [ $tries -lt 30 ]; do
-	tries=$((tries + 1))
-	sleep 1
-done
-is "$(trampolines)" 2 "a trampoline for it, one for all the others"
+is "$(settled 2 trampolines)" 2 "a trampoline for it, one for all the others"
 
 started=$(pieces)
 while [ "$(pieces)" -eq "$started" ] && echo 1 > $M/more; do
@@ -88,11 +80,6 @@ rmdir "$TRACING/instances/second"
 
 ok "all can go" rmmod ftmod_fill
 is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
-tries=0
-while [ "$(pieces)" -gt 1 ] && [ $tries -lt 30 ]; do
-	tries=$((tries + 1))
-	sleep 1
-done
-is "$(pieces)" 1 "the memory for trampolines is given back, all but a piece for the next"
+is "$(settled 1 pieces)" 1 "the memory for trampolines is given back, all but a piece for the next"
 
 done_testing

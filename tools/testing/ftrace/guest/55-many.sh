@@ -10,23 +10,11 @@ need_module ftmod_many ftmod_functions
 M=/sys/module/ftmod_many/parameters
 S=/proc/sys/kernel/ftrace_enabled
 
-trampolines() {
-	grep -c ' t ftrace_trampoline' /proc/kallsyms
-}
-# settle N: until there are no more than N, so many as are in use.
-settle() {
-	tries=0
-	while [ "$(trampolines)" -gt "$1" ] && [ $tries -lt 60 ]; do
-		tries=$((tries + 1))
-		sleep 1
-	done
-}
 
 insmod "$MODULES/ftmod_many.ko" || skip_all "ftmod_many does not load"
 works "500 ops on one function" write $M/same 500
 is "$(cat $M/call)" 500 "all are called"
-settle 1
-is "$(trampolines)" 1 "by one trampoline"
+is "$(settled 1 trampolines)" 1 "by one trampoline"
 echo 0 > $S
 at_least 2 "$(trampolines)" "ftrace_enabled 0 makes no trampolines on its way"
 is "$(cat $M/call)" 0 "none is called"
@@ -34,7 +22,7 @@ echo 1 > $S
 at_least 3 "$(trampolines)" "nor does 1"
 is "$(cat $M/call)" 500 "all are called again"
 ok "they go" rmmod ftmod_many
-settle 0
+is "$(settled 0 trampolines)" 0 "and their trampolines"
 
 [ ! -e /proc/sys/kernel/watchdog_thresh ] || echo 4 > /proc/sys/kernel/watchdog_thresh
 insmod "$MODULES/ftmod_many.ko"

@@ -230,6 +230,11 @@ reset() {
 	rm -rf "$TMP" "$TMP".*
 }
 
+# joined: the lines of stdin as one line.
+joined() {
+	tr '\n' ' ' | sed 's/ $//'
+}
+
 # filter: what set_ftrace_filter holds, without its comments. trace_lines: the trace without its header.
 # traced: the traced functions, each once, sorted, on one line: "vfs_open vfs_read". The same of an instance: ..._in.
 filter_in() {
@@ -241,7 +246,7 @@ trace_lines_in() {
 }
 
 traced_in() {
-	trace_lines_in "$1" | sed -n 's/^.*: \([^ :]*\) <-.*$/\1/p' | sort -u | tr '\n' ' ' | sed 's/ $//'
+	trace_lines_in "$1" | sed -n 's/^.*: \([^ :]*\) <-.*$/\1/p' | sort -u | joined
 }
 
 filter() {
@@ -271,6 +276,35 @@ read_bytes() {
 
 poke() {
 	mkdir "$TMP.d" && echo text > "$TMP.d/f" && cat "$TMP.d/f" && ls -l "$TMP.d" && rm -r "$TMP.d"
+}
+
+# again COMMAND...: start a task that runs COMMAND again and again, without its output, until stop_all.
+again() {
+	while [ ! -e "$TMP.stop" ]; do
+		"$@" > /dev/null 2>&1
+	done &
+}
+
+stop_all() {
+	: > "$TMP.stop"
+	wait
+	rm "$TMP.stop"
+}
+
+# trampolines: how many there are. A trampoline is freed some time after its last use.
+trampolines() {
+	grep -c ' t ftrace_trampoline' /proc/kallsyms
+}
+
+# settled MOST COMMAND...: the number that COMMAND prints, as soon as it is at most MOST, or after a minute.
+settled() {
+	tap_most=$1 tap_tries=0
+	shift
+	while tap_number=$("$@") && [ "$tap_number" -gt "$tap_most" ] && [ $tap_tries -lt 60 ]; do
+		tap_tries=$((tap_tries + 1))
+		sleep 1
+	done
+	echo "$tap_number"
 }
 
 # The nth line of available_filter_functions that is NAME.
