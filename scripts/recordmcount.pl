@@ -7,13 +7,14 @@
 # object this adds a table of the addresses of these calls, in sections named __mcount_loc, from
 # which the kernel patches them at run time.
 #
-# The idea: whatever changes is appended to the file, and the ELF header, written last, makes it
-# valid. Until then the file is what it was, and a failure only has to cut it back to its old size.
-# Sections keep their numbers, nothing is moved, and no other program is needed.
+# The idea: all changes are appended to the file. The ELF header is written last and makes the
+# changes valid. Until then the old contents are in use, and after a failure the file only has to be
+# cut back to its old size. Sections keep their numbers, nothing is moved, and no other program is
+# needed.
 #
-# This runs once for every object of a kernel, so starting it is most of its cost. Hence no module
-# but strict (-w costs nothing, "use warnings" a third of the run), and index() and unpack() over
-# whole tables rather than a look at every entry.
+# This program runs once for every object of a kernel, so most of its cost is its start. Therefore
+# it uses no module except strict (-w costs nothing, "use warnings" a third of the run), and it uses
+# index() and unpack() on whole tables instead of looking at every entry.
 
 use strict;
 
@@ -250,8 +251,8 @@ sub open_object {
 	$obj{shstrndx} = $shstrndx;
 	$obj{sh} = [unpack "($obj{shdr_form})*", get(\%obj, $shoff, $count * $shentsize)];
 
-	# r_info: in ELF32 the type is the low byte, in ELF64 the low word. Only little endian 64 bit
-	# MIPS has the symbol's number first, then the types from the last to the first.
+	# r_info: in ELF32 the type is the low byte, in ELF64 the low word. Only little endian 64
+	# bit MIPS has the symbol's number first, then the types from the last to the first.
 	$obj{swapped} = $machine == EM_MIPS && $class == 2 && $end eq '<';
 	$obj{sym_at} = $class == 2 && $end eq '<' && !$obj{swapped} ? 12 : $obj{word};
 	$obj{sym_shift} = $class == 2 ? 0 : 8;
@@ -365,8 +366,9 @@ sub find_sites {
 	return @found;
 }
 
-# The symbols of the sections whose numbers are the keys of SYMBOL, as its values, for those that
-# have one. The assembler drops section symbols that nothing refers to.
+# Find the section symbols of the sections whose numbers are the keys of SYMBOL. They become the
+# values of SYMBOL. A section can lack a symbol, because the assembler drops section symbols to
+# which nothing refers.
 sub find_section_symbols {
 	my ($obj, $symbol) = @_;
 	my ($end, $size) = @$obj{qw(end sym_size)};

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The host's half of how the output of a guest is cut into parts. part.sh is the guest's half, and has the one
-# idea.
+# The host's half of how the output of a guest is cut into parts. part.sh is the guest's half, and
+# has the one idea.
 
 package Parts;
 
@@ -11,9 +11,9 @@ use warnings;
 # So many lines of the console are shown if a guest died.
 my $LINES = 40;
 
-# read_parts IN, NAMES, TEXT, END: read IN to its end. When the part ends whose name is first in NAMES, take it off
-# NAMES and call END(NAME, STATUS). Call TEXT(TEXT) for all other output. The mark of the end can stand behind
-# text, because a command need not end its last line.
+# read_parts IN, NAMES, TEXT, END: read IN to its end. When the part ends whose name is first in
+# NAMES, take it off NAMES and call END(NAME, STATUS). Call TEXT(TEXT) for all other output. The
+# mark of the end can stand behind text, because a command need not end its last line.
 sub read_parts {
 	my ($in, $names, $on_text, $on_end) = @_;
 
@@ -29,8 +29,8 @@ sub read_parts {
 	return;
 }
 
-# unwrap NAME, FILE: copy stdin to stdout line by line, without the mark of the part NAME. If the part ends,
-# write its status to FILE.
+# unwrap NAME, FILE: copy stdin to stdout line by line, without the mark of the part NAME. If the
+# part ends, write its status to FILE.
 sub unwrap {
 	my ($name, $file) = @_;
 
@@ -54,10 +54,11 @@ sub last_lines {
 	return @lines;
 }
 
-# run_parts NAMES, LOG, COMMAND, RECORD: run each of NAMES as a part of a guest, and give the result to
-# RECORD(NAME, STATUS, TEXT, CONSOLE...). COMMAND(NAMES) is the command that starts a guest. The guest runs NAMES
-# in this order and writes its console to LOG. If a guest ends before all parts have ended, the first part that has
-# not ended gets the status "died" and the last lines of the console. The parts behind that part get a new guest.
+# run_parts NAMES, LOG, COMMAND, RECORD: run each of NAMES as a part of a guest, and give the result
+# to RECORD(NAME, STATUS, TEXT, CONSOLE...). COMMAND(NAMES) is the command that starts a guest. The
+# guest runs NAMES in this order and writes its console to LOG. If a guest ends before all parts
+# have ended, the first part that has not ended gets the status "died" and the last lines of the
+# console. The parts behind that part get a new guest.
 sub run_parts {
 	my ($names, $log, $command, $record) = @_;
 	my @left = @{$names};

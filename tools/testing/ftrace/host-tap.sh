@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# TAP for the tests of our scripts on the host. A test sources this file, which sets $root, the repository,
-# and $work, a directory that is deleted at the end.
+# TAP for tests that run on the host. A test sources this file. The file sets $root to the
+# repository and $work to a directory that is deleted at the end.
 
 # shellcheck disable=SC2034 # for the test that sources this file
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)

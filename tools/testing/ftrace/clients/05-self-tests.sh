@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The kernel's own tests at boot: the startup test of each tracer, and the KUnit suites about probes and tracing.
+# The kernel's own tests at boot: the startup test of each tracer, and the KUnit suites about probes
+# and tracing.
 
 . "$(dirname "$0")/tap.sh"
 
-# The verdict ends the line that names the test, or a later one if the test printed lines of its own.
+# The verdict ends the line that names the test. If the test prints lines, it ends a later line.
 log=$(dmesg)
 tests=$(echo "$log" | grep -E '\] Testing (tracer |dynamic ftrace|ftrace |fgraph |multiple fgraph)' | grep -v ': OK$')
 is "$(echo "$log" | grep -c 'PASSED$')" "$(echo "$tests" | wc -l)" "every startup test says PASSED"

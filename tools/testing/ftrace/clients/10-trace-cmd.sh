@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# trace-cmd: what it records with the function and function_graph tracers, as its own report tells it.
+# trace-cmd: what it records with the function and function_graph tracers, read from its own report.
 
 . "$(dirname "$0")/tap.sh"
 dat=$TMP.dat

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# perf record: function calls as events, and complete stacks wherever in a callback or trampoline a sample is taken.
+# perf record: function calls as events; and complete stacks, also for samples in a callback or in a
+# trampoline.
 
 . "$(dirname "$0")/tap.sh"
 data=$TMP.data
@@ -41,8 +42,8 @@ base_todo at_least "$(perf script -i "$data" -F ip,sym 2> /dev/null | grep -Ec "
 	"which is in the stacks"
 is "$(grep -vE "$begins" "$TMP.stacks")" "" "and every stack is complete"
 
-# The same with the trampoline that calls several callbacks, of which the graph tracer is one. What runs when a
-# function of the graph tracer's returns has no caller any more.
+# The same with a trampoline that calls several callbacks. One of them is the graph tracer. The code
+# that runs when a graphed function returns has no caller any more.
 mkdir "$TRACING/instances/ft"
 ok "record -g with two callbacks" perf record -q -o "$data" -g --kernel-callchains -e cpu-clock:k -F 997 -- \
 	sh -c "echo function_graph > $TRACING/current_tracer

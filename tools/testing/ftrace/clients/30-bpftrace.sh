@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# bpftrace: BPF programs on kprobes, on many functions at once (kprobe.multi), and on BPF trampolines (fentry, fexit).
+# bpftrace: BPF programs on kprobes, on many functions at once (kprobe.multi), and on BPF
+# trampolines (fentry, fexit).
 
 . "$(dirname "$0")/tap.sh"
 
-# script PROGRAM: its output, run over a dd that reads 50 bytes one by one and that PROGRAM knows as cpid.
+# script PROGRAM: the output of PROGRAM. Meanwhile a dd, whose pid is cpid, reads 50 bytes one by
+# one.
 script() {
 	bpftrace -e "$1" -c '/usr/bin/dd if=/dev/zero of=/dev/null bs=1 count=50' 2> "$TMP.err" | grep -v '^$'
 	sed 's/^/# /' "$TMP.err"

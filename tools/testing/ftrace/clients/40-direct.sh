@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# samples/ftrace: callers that are called by the site itself, alone and beside the function tracer, changed while in
-# use; and many ops on one function.
+# samples/ftrace: direct callers, which the site itself calls, alone, beside the function tracer,
+# and changed while they are in use; and many ops on one function.
 
 . "$(dirname "$0")/tap.sh"
 
-# run_sample NAME REGEX [SECONDS]: load it, work, unload it; the trace matches. Leaves what was enabled and traced.
+# run_sample NAME REGEX [SECONDS]: load the sample, work, unload the sample; the trace matches
+# REGEX. Sets $enabled and $lines, the trace.
 run_sample() {
 	set_to "" trace
 	ok "$1: loads" modprobe "$1"

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Kernels with less in them than others: FTRACE_CONFIGS names those that were built.
+# Kernels with few options. FTRACE_CONFIGS names the kernels that were built.
 
 use strict;
 use warnings;

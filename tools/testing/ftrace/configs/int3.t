@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the handler of int3 writes: all CPUs may be in it at once, so it must not touch a cache line that they share. Read off
-# the code of the kernel in the build tree FTRACE_KERNEL.
+# What the handler of int3 writes: all CPUs can be in the handler at once, so it must not write to a
+# cache line that they share. The test reads the code of the kernel in the build tree FTRACE_KERNEL.
 
 use strict;
 use warnings;

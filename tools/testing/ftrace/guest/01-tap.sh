@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tests' own tools: what is wrong must come out as wrong, or nothing that the other scripts say counts.
+# The helpers of the tests: what is wrong must fail, or the results of all other scripts mean
+# nothing.
 
 . "$(dirname "$0")/tap.sh"
 
@@ -34,7 +35,8 @@ like "$(script 'at_least 1 2 bad' done_testing)" '^not ok 1' "at_least: less"
 like "$(script 'works bad write /nosuch/file x' done_testing)" '^not ok 1' "works: an error"
 like "$(script 'fails_with EINVAL bad write /nosuch/file x' done_testing)" '^not ok 1' "fails_with: another error"
 like "$(script 'fails_with EINVAL bad write /dev/null x' done_testing)" '^not ok 1' "fails_with: no error"
-# module LINE...: run_in_module with a directory that stands for a module, without the checks behind it.
+# module LINE...: what run_in_module prints for a result of these lines. A directory takes the place
+# of the module.
 module() {
 	mkdir "$TMP/module"
 	: > "$TMP/module/run"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# set_ftrace_filter and set_ftrace_notrace: names, globs, lists, appending, removing, numbers, and what is refused.
+# set_ftrace_filter and set_ftrace_notrace: names, globs, lists, appending, removing, numbers, and
+# what is refused.
 
 . "$(dirname "$0")/tap.sh"
 
@@ -146,7 +147,7 @@ works "removing what is not in the filter" append "$F" "!vfs_write
 "
 is "$(filter | sort | tr '\n' ' ')" "vfs_open vfs_read " "is no error and changes nothing"
 
-# Every kind of bad input. Appending, so that the filter must be what it was.
+# Every kind of bad input. All of it is appended, so the filter must stay the same.
 set_to 'vfs_read vfs_open' set_ftrace_filter
 before=$(cat "$F")
 long=$(printf '%02000d' 0)
@@ -196,7 +197,7 @@ is "$(cat "$F")" vfs_read "what came before it applies"
 works "the file works on" write "$F" vfs_write
 is "$(cat "$F")" vfs_write "after errors"
 
-# A word may be as long as a symbol is when it is printed with all that belongs to it, and some wildcards.
+# A word can be as long as the longest printed symbol, and can have some wildcards as well.
 stars=$(printf '%600s' '' | tr ' ' '*')
 works "a word of 600 characters" write "$TRACING/set_ftrace_filter" "vfs_rea${stars}d"
 is "$(cat "$TRACING/set_ftrace_filter")" "vfs_read" "is taken"

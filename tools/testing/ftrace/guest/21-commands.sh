@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The commands of set_ftrace_filter, func:command[:count]: what they do, how they read back, how they are removed.
+# The commands of set_ftrace_filter, func:command[:count]: what they do, how they read back, how
+# they are removed.
 
 . "$(dirname "$0")/tap.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# func:mod:module in set_ftrace_filter and set_ftrace_notrace, for modules loaded and not loaded yet.
+# func:mod:module in set_ftrace_filter and set_ftrace_notrace, for modules that are loaded and for
+# modules that are loaded later.
 
 . "$(dirname "$0")/tap.sh"
 need_module ftmod_a ftmod_callback

@@ -8,7 +8,7 @@
 P=$TRACING/set_ftrace_pid
 N=$TRACING/set_ftrace_notrace_pid
 
-# A task to be traced: it makes one call of vfs_read() for every line written to it. A second is the other.
+# Two tasks to trace: each makes one call of vfs_read() for every line that is written to its pipe.
 mkfifo "$TMP.f1" "$TMP.f2"
 serve() {
 	while read -r line; do

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The irqsoff tracer, which uses the function tracer to show what ran while interrupts were off. Before the test of the
-# snapshot file: once a snapshot has been taken and freed, the latency tracers of 6.12 show an empty trace.
+# The irqsoff tracer, which uses the function tracer to show what ran while interrupts were off.
+# This script runs before the test of the snapshot file: after a snapshot has been taken and freed,
+# the latency tracers of 6.12 show an empty trace.
 
 . "$(dirname "$0")/tap.sh"
 grep -qw irqsoff "$TRACING/available_tracers" || skip_all "no irqsoff tracer"
@@ -10,8 +11,8 @@ grep -qw irqsoff "$TRACING/available_tracers" || skip_all "no irqsoff tracer"
 max=$TRACING/tracing_max_latency
 is "$(cat "$TRACING/options/function-trace")" 1 "function-trace is on"
 set_to irqsoff current_tracer
-# A maximum found while its buffer could not be swapped leaves none behind, and one that is the host's doing, for it
-# took the CPU away, may be where nothing is called: look for another.
+# Some maxima have no function lines: the buffer could not be swapped, or the host took the CPU away
+# where the guest calls no function. Then look for another maximum.
 tries=0
 while tries=$((tries + 1)) && [ $tries -lt 100 ]; do
 	set_to 0 tracing_max_latency

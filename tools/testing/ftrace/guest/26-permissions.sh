@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Who may do what with the files. Everything is root's; the directory can be opened by a mount option, the files not.
+# Who may do what with the files. All files belong to root. A mount option can open the directory
+# for others, but not the files.
 
 . "$(dirname "$0")/tap.sh"
 

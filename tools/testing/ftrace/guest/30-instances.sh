@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Instances: each with its own tracer, filter, pids, commands and buffer; made by mkdir, removed by rmdir.
+# Instances: each has its own tracer, filter, pids, commands and buffer; mkdir makes an instance,
+# rmdir removes it.
 
 . "$(dirname "$0")/tap.sh"
 
@@ -9,7 +10,7 @@ I=$TRACING/instances
 a=$I/a
 b=$I/b
 
-# Both traces are those of these calls.
+# read_anew: the traces of both instances have only the calls of this function.
 read_anew() {
 	: > "$a/trace"
 	: > "$b/trace"

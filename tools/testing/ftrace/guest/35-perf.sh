@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# perf: the event ftrace:function, a counter for each task that asks, with a filter of its own; and what is said of
-# text that changes and of trampolines that come and go to who decodes a trace of the processor's by them.
+# perf: the event ftrace:function, which each task can count with its own filter; and the events
+# about changed text and about new and freed trampolines, which a decoder of processor traces needs.
 
 . "$(dirname "$0")/tap.sh"
 need "$TRACING/events/ftrace/function/id" /proc/sys/kernel/perf_event_paranoid
@@ -26,7 +26,7 @@ is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
 addr=$(sed -n 's/ vfs_read$//p' "$TRACING/available_filter_functions_addrs")
 on=$(ftio pokes "$TRACING/current_tracer" function)
 like "$on" "^poke $addr $NOP > e8 .. .. .. ..\$" "a text poke event for a site that is switched on"
-is "$(echo "$on" | sed -n "s/^poke $addr .* > //p")" "$(ftio bytes "0x$addr" 5)" "its bytes are those that stand there"
+is "$(echo "$on" | sed -n "s/^poke $addr .* > //p")" "$(ftio bytes "0x$addr" 5)" "its bytes are the bytes of the site"
 tramp=$(echo "$on" | sed -n 's/^symbol \([0-9a-f]*\) [0-9]* ftrace_trampoline$/\1/p')
 like "$on" "^poke ${tramp:-none} [0-9]* bytes\$" "the trampoline has a symbol and its text an event"
 like "$(cat /proc/kallsyms)" "^${tramp:-none} t ftrace_trampoline" "the symbol is that of kallsyms"

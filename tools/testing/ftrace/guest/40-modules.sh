@@ -21,7 +21,8 @@ is "$(grep '\[ftmod_a\]$' "$TRACING/available_filter_functions_addrs" | ftio nop
 ok "unload" rmmod ftmod_a
 is "$(count)" "$before" "they are gone"
 
-# Only module functions are traced, to keep this quick; all of them are, so sites must go on at load.
+# Only functions of modules are traced, because that is quick. All of them are traced, so sites must
+# be switched on when a module is loaded.
 set_to '*:mod:ftmod_a' set_ftrace_filter
 echo '*:mod:ftmod_fail' >> "$TRACING/set_ftrace_filter"
 set_to function current_tracer

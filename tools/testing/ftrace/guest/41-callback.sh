@@ -17,7 +17,8 @@ refuses() {
 	fails_with "$1" "$2" write $P/step "$3"
 }
 
-# hits WANTED DESCRIPTION: the module calls ftmod_cb_one once, ftmod_cb_two twice; what the four ops saw.
+# hits WANTED DESCRIPTION: the module calls ftmod_cb_one once and ftmod_cb_two twice. WANTED is how
+# often each of the four ops was called.
 hits() {
 	echo '0 call' > $P/step
 	is "$(cat $P/hits)" "$1" "$2"
@@ -139,7 +140,8 @@ forget 0 1
 works "afterwards it can" write $S 0
 echo 1 > $S
 
-# A trampoline in the middle of a recorded stack is a mark, whoever it belongs to, and if it is shared.
+# A trampoline in the middle of a recorded stack is shown as a mark, also if several ops share the
+# trampoline.
 step "a callback that calls a function" "0 nested"
 step "  filter" "0 filter ftmod_cb_two"
 step "  register" "0 register"

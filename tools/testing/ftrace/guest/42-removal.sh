@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Ops that go while a task is in their callback, or in a trampoline on the way to it: unregistering waits for the former and
-# for nothing else, and what has gone is not called any more.
+# Unregister ops while a task is in their callback, or in a trampoline on the way to the callback:
+# unregistering waits only for a task in the callback, and afterwards the ops are not called any
+# more.
 
 . "$(dirname "$0")/tap.sh"
 need_module ftmod_removal ftmod_visit

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tracer on and off on all functions, 20 times, on all CPUs, under load. Then every site must be a nop again, byte
-# for byte, and the kernel must not have said a word.
+# Switch the tracer of all functions on and off, 20 times, while all CPUs are under load. Then every
+# site must be a nop again, byte for byte, and the kernel log must have no complaint.
 
 # shellcheck disable=SC2317 # functions called through load()
 

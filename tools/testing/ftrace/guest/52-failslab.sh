@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every single memory allocation of an operation fails once. Either the operation is refused and nothing has changed,
-# or it did without that memory and has worked in full.
+# Each memory allocation of an operation fails once. Either the operation is refused and nothing has
+# changed, or the operation has worked in full without that memory.
 
 . "$(dirname "$0")/tap.sh"
 
@@ -14,12 +14,13 @@ verbose=$(cat $slab/verbose)
 echo 0 > $slab/verbose
 echo N > $slab/ignore-gfp-wait
 
-# Beside the failure itself, which the core may have to report, the tracepoints of the base warn of theirs.
+# The core may have to report the failure itself, and the tracepoints of the base warn about theirs.
 complaints() {
 	kernel_log | bad_news | grep -vE 'Call Trace|WARNING: .* at [^ ]*kernel/tracepoint.c:'
 }
 
-# each_fails NAME STATE RESTORE VERB...: STATE prints what must not change, RESTORE undoes a success.
+# each_fails NAME STATE RESTORE VERB...: each allocation of VERB fails once. STATE prints what must
+# not change, RESTORE undoes a success.
 each_fails() {
 	name=$1 state=$2 restore=$3
 	shift 3

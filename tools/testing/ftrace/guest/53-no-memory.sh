@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Ops are taken off a function while there is no memory at all: not for the trampoline that those that stay would need, not
-# for the list of what is to be changed. What goes is not called any more, what stays is called as before.
+# Take ops off a function while there is no memory at all: neither for the trampoline that the
+# remaining ops would need, nor for the list of changes. The removed ops are not called any more,
+# and the remaining ops are called as before.
 
 . "$(dirname "$0")/tap.sh"
 need_module ftmod_fill

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A change of all sites as another CPU sees it: three chunks of sites hold int3 at most, and none does while the patching
-# task is off its CPU, whether it is preempted, throttled, or waits for its turn. A change of one site costs three broadcasts.
+# A change of all sites as another CPU sees it: at most three chunks of sites hold int3. No site
+# holds int3 while the patching task is off its CPU because the task is preempted, throttled or
+# waiting for its turn. A change of one site costs three broadcasts.
 
 . "$(dirname "$0")/tap.sh"
 need /dev/mem /sys/devices/system/cpu/cpu1 "$TRACING/available_filter_functions_addrs"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Many ops: on one function, and each on its own beside a module with many functions. With preempt=none a task gives way only
-# where the code says so: what takes long must say so.
+# Many ops: all on one function; and each on a function of its own, beside a module with many
+# functions. With preempt=none a task gives up its CPU only where the code says so. Work that takes
+# long must say so.
 # boot: preempt=none
 
 . "$(dirname "$0")/tap.sh"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # boot: ftrace=function
 #
-# All functions traced from the first moment, through the start of the other CPUs and the freeing of init memory.
+# Trace all functions from the first moment, through the start of the other CPUs and the freeing of
+# init memory.
 
 KEEP=y
 . "$(dirname "$0")/tap.sh"

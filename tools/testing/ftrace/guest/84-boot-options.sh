@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # boot: ftrace=function trace_options=func_stack_trace ftrace_filter=vfs_read
 #
-# An option of the tracer, which changes its callback before there are workqueues, and before the CPU is known.
+# An option of the tracer at boot. The option changes the callback before there are workqueues, and
+# before the kernel knows its CPU.
 
 KEEP=y
 . "$(dirname "$0")/tap.sh"

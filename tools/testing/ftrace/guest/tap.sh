@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# What every guest script sources: TAP output, and putting the tracing files back to where they are after boot.
+# What every guest script sources: TAP output, and a reset of the tracing files to their state after
+# boot.
 #
-# The one idea: a script may change whatever it likes, because reset() undoes it all at both ends; so scripts run in
-# any order, in one boot, and each still finds a fresh kernel. The last check of each script is the kernel log.
+# The one idea: a script may change any tracing file, because reset() undoes all changes at the
+# start and at the end of each script. So scripts run in one boot, in any order, and each script
+# finds a fresh kernel. The last check of each script is the kernel log.
 
 TRACING=${TRACING:-/sys/kernel/tracing}
 GUEST=$(dirname "$0")
@@ -23,7 +25,7 @@ tap_failed=0
 tap_planned=
 tap_marks=0
 
-# --- checks -----------------------------------------------------------------------------------------------------
+# --- checks ---
 
 # pass_or_fail STATUS DESCRIPTION [DETAIL]
 pass_or_fail() {
@@ -94,8 +96,8 @@ works() {
 	pass_or_fail $? "$tap_what" "got '$tap_out' from: $*"
 }
 
-# run_in_module DIR NAME: let the module with the parameters DIR run its test NAME, see modules/run.h. Each line of the
-# result is a check or, if the line begins with #, a comment.
+# run_in_module DIR NAME: let the module with the parameters DIR run its test NAME, see
+# modules/run.h. Each line of the result is a check or, if the line begins with #, a comment.
 run_in_module() {
 	works "$2" write "$1/run" "$2"
 	tap_found=$tap_count
@@ -109,8 +111,9 @@ run_in_module() {
 	[ "$tap_count" -gt "$tap_found" ] || pass_or_fail 1 "$2: the module checks something"
 }
 
-# base_todo CHECK...: a promise that we make and the replaced implementation did not. When the tests are tried on that,
-# with ftrace_test_base on the kernel's command line, it is on the list of things to do.
+# base_todo CHECK...: a promise of this core that the unmodified base does not make. When the
+# scripts run on the base, with ftrace_test_base on the kernel's command line, the check is marked
+# as TODO.
 tap_todo=
 base_todo() {
 	! grep -qw ftrace_test_base /proc/cmdline || tap_todo=" # TODO not promised by the base"
@@ -154,9 +157,9 @@ done_testing() {
 	exit
 }
 
-# --- the kernel log ---------------------------------------------------------------------------------------------
+# --- the kernel log ---
 
-# A script that provokes a warning on purpose calls log_mark afterwards, having checked that warning itself.
+# A script that causes a warning on purpose checks the warning itself and then calls log_mark.
 log_mark() {
 	tap_marks=$((tap_marks + 1))
 	tap_mark="ftrace-test: $0 $$ $tap_marks."
@@ -179,14 +182,15 @@ bad_news() {
 		grep -v 'Unreliable Call'
 }
 
-# --- the tracing files ------------------------------------------------------------------------------------------
+# --- the tracing files ---
 
 # set_to TEXT FILE: quiet overwrite inside the tracing directory.
 set_to() {
 	echo "$1" > "$TRACING/$2"
 }
 
-# Commands in set_ftrace_filter are taken out one function at a time. One with a count goes by a count, any count.
+# Commands in set_ftrace_filter are removed one function at a time. Any count removes a command with
+# a count.
 clear_commands() {
 	grep -v '^#' "$1/set_ftrace_filter" | sed -n '/:mod:/d; s/:unlimited$//p; s/:count=[0-9]*$/:0/p' > "$TMP.commands"
 	while read -r tap_command; do
@@ -204,7 +208,8 @@ reset_dir() {
 	for tap_file in func_stack_trace func-no-repeats function-fork; do
 		[ ! -e "$1/options/$tap_file" ] || echo 0 > "$1/options/$tap_file"
 	done
-	# Reading a trace of the functions that read it comes to an end only if tracing pauses meanwhile.
+	# The trace can hold the functions that read the trace. The read ends only if tracing pauses
+	# meanwhile.
 	echo 1 > "$1/options/pause-on-trace"
 	echo 1 > "$1/tracing_on"
 	: > "$1/trace"
@@ -235,8 +240,9 @@ joined() {
 	tr '\n' ' ' | sed 's/ $//'
 }
 
-# filter: what set_ftrace_filter holds, without its comments. trace_lines: the trace without its header.
-# traced: the traced functions, each once, sorted, on one line: "vfs_open vfs_read". The same of an instance: ..._in.
+# filter: what set_ftrace_filter holds, without its comments. trace_lines: the trace without its
+# header. traced: the traced functions, each once, sorted, on one line: "vfs_open vfs_read". The
+# functions ..._in do the same for an instance.
 filter_in() {
 	grep -v '^#' "$1/set_ftrace_filter"
 }
@@ -269,7 +275,8 @@ record() {
 	set_to 0 tracing_on
 }
 
-# read_bytes N: N calls of vfs_read() and N of vfs_write() by one task. poke: a bit of everything in fs/.
+# read_bytes N: N calls of vfs_read() and N of vfs_write() by one task. poke: calls of many
+# functions in fs/.
 read_bytes() {
 	dd if=/dev/zero of=/dev/null bs=1 count="$1" 2> /dev/null
 }
@@ -278,7 +285,8 @@ poke() {
 	mkdir "$TMP.d" && echo text > "$TMP.d/f" && cat "$TMP.d/f" && ls -l "$TMP.d" && rm -r "$TMP.d"
 }
 
-# again COMMAND...: start a task that runs COMMAND again and again, without its output, until stop_all.
+# again COMMAND...: start a task that runs COMMAND again and again, until stop_all. The output is
+# lost.
 again() {
 	while [ ! -e "$TMP.stop" ]; do
 		"$@" > /dev/null 2>&1
@@ -296,7 +304,8 @@ trampolines() {
 	grep -c ' t ftrace_trampoline' /proc/kallsyms
 }
 
-# settled MOST COMMAND...: the number that COMMAND prints, as soon as it is at most MOST, or after a minute.
+# settled MOST COMMAND...: print the number that COMMAND prints, as soon as the number is at most
+# MOST, or after a minute.
 settled() {
 	tap_most=$1 tap_tries=0
 	shift
@@ -312,7 +321,7 @@ site_index() {
 	grep -nx "$1" "$TRACING/available_filter_functions" | head -n 1 | cut -d: -f1
 }
 
-# Prints "all nops" if every site that is not enabled reads back as the nop, or else those that do not.
+# Print "all nops" if every site that is not enabled is a nop, or else the sites that are not.
 all_nops() {
 	: > "$TMP.used"
 	cut -d' ' -f1 "$TRACING/enabled_functions" > "$TMP.used"
@@ -320,7 +329,7 @@ all_nops() {
 		"$TRACING/available_filter_functions_addrs" | ftio nops
 }
 
-# --- start ------------------------------------------------------------------------------------------------------
+# --- start ---
 
 tap_end() {
 	[ -n "$tap_planned" ] || echo "Bail out! $0 ended before its plan"

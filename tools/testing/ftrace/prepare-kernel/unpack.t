@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# scripts/unpack-base with small bases made here: a tarball, a directory, a branch; and that both trees
-# follow when the base changes, with new time stamps only where contents differ.
+# scripts/unpack-base with small bases made here: a tarball, a directory, a branch. When the base
+# changes, both trees follow, and only files with other contents get new time stamps.
 
 set -u
 

@@ -65,7 +65,7 @@ sub need {
 	return $out;
 }
 
-# Run recordmcount.pl on FILES. It must come to an end, whatever they are.
+# Run recordmcount.pl on FILES. The program must come to an end, also if FILES are no objects.
 sub record {
 	my (@files) = @_;
 
@@ -200,8 +200,8 @@ sub calls {
 	return join ' ', sort @sites;
 }
 
-# What readelf finds wrong with FILE, without the numbers in it. A symbol's bad name it only mentions
-# where something refers to the symbol.
+# The errors that readelf finds in FILE, without numbers. readelf reports a bad name of a symbol
+# only where something refers to the symbol.
 sub complaints {
 	my ($file) = @_;
 	my (undef, $out, $err) = run('readelf', '-aW', $file);

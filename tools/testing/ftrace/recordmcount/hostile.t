@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Truncated, corrupted and hostile objects: recordmcount.pl either fails with one line and leaves the
-# file as it was, or does what it should, and then readelf and ld find nothing wrong that was not
-# wrong before.
+# Truncated, corrupted and hostile objects: recordmcount.pl either fails with one line and does not
+# change the file, or makes the table. Then readelf and ld must find no error that they did not find
+# before.
 
 use strict;
 use warnings;

@@ -35,7 +35,8 @@ for my $object (@objects) {
 	my $recorded = grep { $_->{name} eq '__mcount_loc' } values %{$view->{section}};
 	my $copy = "$DIR/copy.o";
 
-	# objcopy renumbers sections and symbols, so the copy with the table of gcc has to pass it, too.
+	# objcopy renumbers sections and symbols, so the copy with the table of gcc goes through
+	# objcopy, too.
 	need('objcopy', '-R', '__mcount_loc', '-R', '.rela__mcount_loc', $object, $copy);
 	my $stripped = slurp($copy);
 	my ($status, $out, $err) = record($copy);

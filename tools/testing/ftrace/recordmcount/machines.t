@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Other machines: both byte orders, both word sizes, relocations with and without addend. The code is
-# what the compiler emits for -pg, written by hand; the machine's own objdump and ld are the judges.
+# Other machines: both byte orders, both word sizes, relocations with and without addend. The code
+# is written by hand and is what the compiler emits for -pg. The machine's own objdump and ld are
+# the judges.
 
 use strict;
 use warnings;

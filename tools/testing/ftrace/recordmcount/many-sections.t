@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# 65,280 sections and more, where section numbers and their count do not fit the fields made for them.
+# 65,280 sections and more: section numbers and the number of sections do not fit into their usual
+# fields.
 
 use strict;
 use warnings;
@@ -25,7 +26,8 @@ for my $name (sort keys %case) {
 	my ($first, $count, $last) = @{$case{$name}};
 	my $object = assemble('many', join "\n", $first, (map { ".section .d$_,\"a\"" } 1 .. $count), $last);
 	if ($name =~ /without/) {
-		# The assembler makes .symtab_shndx even if all symbols do without. Make it something else.
+		# The assembler makes .symtab_shndx even if no symbol needs it. Give the section
+		# another type.
 		my ($index) = need('readelf', '-SW', $object) =~ /\[\s*(\d+)\] \.symtab_shndx/;
 		my $data = slurp($object);
 		substr $data, unpack('x40 Q<', $data) + 64 * $index + 4, 4, pack 'L<', 1;

@@ -1,10 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Weak functions that the link overrides. FTRACE_KERNEL is the build tree of a kernel with the series,
-# FTRACE_CONSOLE what it said when it booted. The code of such a function stays in the kernel and so does
-# its entry in __mcount_loc, but no symbol names it and nothing calls it: the kernel must have a site for
-# each entry but theirs.
+# Weak functions that the link overrides. FTRACE_KERNEL is the build tree of a kernel with the
+# series, FTRACE_CONSOLE the log of its console. The code of an overridden function stays in the
+# kernel, and so does its entry in __mcount_loc. But no symbol names the function, and nothing calls
+# it. The kernel must have a site for each entry except these.
 
 use strict;
 use warnings;
@@ -39,7 +39,7 @@ for my $name (keys %weak) {
 	push @{$overridden{$_}}, $name for @others, $strong{$name} ? $first : ();
 }
 
-# Those that have a site, and no other name that stays.
+# The overridden functions that have a site and no other name.
 my @names;
 for my $file (sort keys %overridden) {
 	my $view = view($file);

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Objects of the compiler: recordmcount.pl lists what gcc -mrecord-mcount does and what objdump
-# shows, the rest of the object stays what it was, and the linker makes the right table of it.
+# Objects of the compiler: recordmcount.pl lists the same sites as gcc -mrecord-mcount and objdump,
+# does not change the rest of the object, and the linker makes the right table.
 
 use strict;
 use warnings;
@@ -90,7 +90,7 @@ isnt($status, 0, 'several files, one bad: fails');
 is($err, "recordmcount.pl: $DIR/bad.o: not an ELF object\n", 'several files, one bad: says which');
 isnt(listed($_), '', "several files, one bad: $_ is done") for @many;
 
-# Partial links, of objects that have a table and of those that get one afterwards.
+# Partial links of objects that have a table, and of objects that get a table afterwards.
 my $D = $C =~ s/\b(f|w|in|out|n|o|c|table)\b(?=[\[(])/$1_2/gr =~ s/\{ f,.*\}/{ 0 }/r;
 my @first = (compile('p1', $C, '-mfentry', @plain), compile('p2', $D, '-mfentry', @plain));
 need('ld', '-r', '-o', "$DIR/late.o", @first);

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The mails that scripts/make-series writes: git am takes them on a clean base, what comes out is the prepared
-# tree byte for byte, checkpatch has nothing to say, and there is a maintainer to send each of them to. And
-# what make-series refuses.
+# The mails that scripts/make-series writes: git am applies them to a clean base, the result is the
+# prepared tree byte for byte, checkpatch finds no error, and each mail has a maintainer. Also what
+# make-series refuses.
 
 set -u
 
@@ -118,7 +118,8 @@ cover_is_whole()
 		grep -q '^Subject: \[PATCH 6.12 00*/[0-9]*\] [a-z/0-9]*: [A-Z]' "$mails"/0000-*.patch
 }
 
-# refuses WHAT MESSAGE COMMAND...: done to the table of a copy of the repository, make-series fails and says so.
+# refuses WHAT MESSAGE COMMAND...: COMMAND changes the table of a copy of the repository; then
+# make-series fails with MESSAGE.
 refuses()
 {
 	local what=$1 message=$2

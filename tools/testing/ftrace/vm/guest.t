@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tools/vm/guest with an emulator that ends as soon as it is started, and with one that never ends: the
-# caller must not wait for a guest that will not answer.
+# tools/vm/guest with an emulator that ends as soon as it is started, and with one that never ends:
+# the caller must not wait for a guest that will not answer.
 
 set -u
 

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tools/vm/part.sh and tools/vm/Parts.pm without a kernel: a shell of the host takes the place of the guest.
+# tools/vm/part.sh and tools/vm/Parts.pm without a kernel: a shell of the host takes the place of
+# the guest.
 
 use strict;
 use warnings;
@@ -29,7 +30,8 @@ sub read_file {
 	return <$in>;
 }
 
-# unwrapped SCRIPT: what comes through of the output of a shell script, and the status of the part "whole".
+# unwrapped SCRIPT: what comes through of the output of a shell script, and the status of the part
+# "whole".
 sub unwrapped {
 	my ($script) = @_;
 
@@ -52,8 +54,8 @@ for my $line ('@end whole', '@end whole x', '@end  whole 1', '@end whole 1 x', '
 	is_deeply(unwrapped("part whole echo '$line'"), ["$line\n", "0\n"], "'$line' is text");
 }
 
-# outcomes SCRIPT: run the parts a, b and c in shells that run SCRIPT. A shell that exits is a guest that dies.
-# Returns how many guests there were, and the result of each part.
+# outcomes SCRIPT: run the parts a, b and c in shells that run SCRIPT. A shell that exits is a guest
+# that dies. Returns how many guests there were, and the result of each part.
 sub outcomes {
 	my ($script) = @_;
 	my $guests = 0;

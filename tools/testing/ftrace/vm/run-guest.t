@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run-guest with scripts that end in all the ways in which a script can end, on the kernel of FTRACE_KERNEL: each
-# script that does not end well has a failed check, and the scripts behind it run all the same.
+# run-guest with scripts that end in all the ways in which a script can end, on the kernel of
+# FTRACE_KERNEL: each script that does not end well has a failed check, and the scripts behind it
+# run all the same.
 
 set -u
 

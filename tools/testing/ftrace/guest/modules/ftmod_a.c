@@ -2,9 +2,10 @@
 /*
  * A module with functions to trace.
  *
- * Nothing calls them but a write of "NAME COUNT" to the parameter "call", so a test knows how often each of them has
- * run. One function is __init: its site must be there while the module loads and be gone afterwards. The site of another
- * lies in two pages, which the compiler's alignment allows to cold functions alone.
+ * Only a write of "NAME COUNT" to the parameter "call" calls the functions, so a test knows how
+ * often each of them has run. One function is __init: its site must be there while the module loads
+ * and be gone afterwards. The site of another function lies in two pages. The compiler's alignment
+ * allows this only to cold functions.
  */
 #include <linux/compiler.h>
 #include <linux/init.h>

@@ -2,9 +2,10 @@
 /*
  * Drives the in-kernel API of the function tracer: ops, filters, callbacks.
  *
- * Two ways in. "step" does one API call on one of four ops and returns its error to the writer, so the script decides
- * what comes after what and sees the exact errno; "hits" reads how often each ops was called. "run" does a whole test
- * whose point is what the callback sees (registers, stack, parent), or timing; "result" reads it, a line a check.
+ * There are two kinds of tests. A write to "step" does one API call on one of four ops and returns
+ * the error to the writer, so the script decides the order of calls and sees the exact errno;
+ * "hits" says how often each ops was called. A write to "run" does a whole test, about what the
+ * callback sees (registers, stack, parent) or about timing; "result" has a line for each check.
  */
 #include <linux/compiler.h>
 #include <linux/completion.h>
@@ -110,7 +111,7 @@ static void notrace change_first_argument(unsigned long ip, unsigned long parent
 		ftrace_get_regs(fregs)->ax = 7;
 }
 
-/* Calls the function that it traces: only recursion protection keeps this from running off the stack. */
+/* Calls the function that it traces: without recursion protection the stack would overflow. */
 static void notrace call_again(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			       struct ftrace_regs *fregs)
 {
@@ -118,7 +119,10 @@ static void notrace call_again(unsigned long ip, unsigned long parent_ip, struct
 	ftmod_cb_one(0, 0);
 }
 
-/* Calls a function that others trace: the trampoline that called this is in the middle of the stack then. */
+/*
+ * Calls a function that others trace: then the trampoline of this callback is in the middle of the
+ * stack.
+ */
 static void notrace call_one(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			     struct ftrace_regs *fregs)
 {
@@ -293,7 +297,7 @@ static void run_regs(void)
 	stop_ops(a);
 }
 
-/* As a client does that wants a struct pt_regs whatever was saved. */
+/* Some clients need a struct pt_regs, also if not all registers were saved. */
 static void notrace partial(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			    struct ftrace_regs *fregs)
 {
@@ -345,7 +349,10 @@ static void run_recursion(void)
 		return;
 	ftmod_cb_one(1, 1);
 	hits = atomic_read(&a->hits);
-	/* One more level is let through: an interrupt in the middle of the bookkeeping looks the same. */
+	/*
+	 * One more level is allowed, because an interrupt in the middle of the bookkeeping looks
+	 * the same.
+	 */
 	check(hits >= 1 && hits <= 2, "RECURSION alone: no endless recursion, %d hits", hits);
 	if (start_ops(b, count_hit, 0, "ftmod_cb_one"))
 		return;
@@ -484,8 +491,9 @@ static void stop_callers(void)
 }
 
 /*
- * Ops in memory that is gone as soon as unregistering returns, while every CPU is in and out of the traced function.
- * A late callback would count in poisoned memory, or run a freed trampoline.
+ * The memory of the ops is freed as soon as unregistering returns, while all CPUs call the traced
+ * function again and again. A late callback would count in poisoned memory, or run a freed
+ * trampoline.
  */
 static void run_dynamic(void)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module that fails to load after its sites are known: its init function runs one traceable function and refuses.
+ * A module that fails to load after the kernel knows its sites: the init function calls one
+ * traceable function, and then returns an error.
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>

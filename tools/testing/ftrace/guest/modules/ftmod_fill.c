@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fills the memory that trampolines live in, with few ops: some are on all functions here, which makes each trampoline
- * long, and each of the others is on a function of its own, which makes the trampolines many.
+ * Fills the memory of trampolines with few ops. Common ops are on all functions of this module,
+ * which makes each trampoline long. Every other ops is on a function of its own, which makes many
+ * trampolines.
  *
- * A write of N to "common" registers the former, a write of N to "more" N further ones of the latter, in the order of
- * the functions; a read of "size" says how far apart the trampolines of the latest two stand, in bytes. A read of "call"
- * calls the first function and says how often its own ops was called meanwhile.
+ * A write of N to "common" registers N more common ops. A write of N to "more" registers N more ops
+ * of one function, in the order of the functions. A read of "size" says how many bytes lie between
+ * the trampolines of the last two ops. A read of "call" calls the first function and says how often
+ * the ops of this function was called.
  */
 #include <linux/compiler.h>
 #include <linux/ftrace.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ops by the thousand, on one function or each on one of its own.
+ * Thousands of ops, all on one function, or each on a function of its own.
  *
- * A write of N to "same" registers N more ops on a function here; a write of N to "each" N more, each on the function with
- * its number in available_filter_functions. A read of "call" calls the function here and says how many callbacks ran.
+ * A write of N to "same" registers N more ops on a function of this module. A write of N to "each"
+ * registers N more ops; the number of each is the number of its function in
+ * available_filter_functions. A read of "call" calls the function of this module and says how many
+ * callbacks ran.
  */
 #include <linux/ftrace.h>
 #include <linux/kernel.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ops that go while a task is in their callback, or in a trampoline on the way to it.
+ * Unregister ops while a task is in their callback, or in a trampoline on the way to the callback.
  *
- * A visitor calls a traced function and is held in the callback of one ops. Meanwhile another ops is unregistered,
- * or that one. What must not happen is seen by flags: an ops that has gone is not called any more, and unregistering
- * does not return before its callback has. What must happen is waited for, PATIENCE at most.
+ * A visitor calls a traced function and is held in the callback of one ops. Meanwhile this ops is
+ * unregistered, or another one. Flags show what must not happen: an unregistered ops must not be
+ * called, and unregistering must not return before the callback returns. What must happen is waited
+ * for, at most for PATIENCE.
  */
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -149,7 +150,10 @@ static void release(struct held_ops *h, struct errand *visitor)
 	check(back_within(visitor, PATIENCE), "the visitor comes back");
 }
 
-/* Unregister @h while a visitor is in the trampoline before its slot; it must not be called any more. */
+/*
+ * Unregister @h while a visitor is in the trampoline before the slot of @h; then @h must not be
+ * called.
+ */
 static void goes_at_once(struct held_ops *h, struct held_ops *holder, struct errand *visitor)
 {
 	struct errand remover;
@@ -347,7 +351,10 @@ static void run_nmi(void)
 	check(!late, "none after it had gone: %u", late);
 }
 
-/* Tasks that call the function, low in priority so that they are preempted anywhere, until they are stopped. */
+/*
+ * Tasks that call the function until they are stopped. Their priority is low, so they are preempted
+ * anywhere.
+ */
 static struct task_struct *visitors[8];
 
 static int visitor_thread(void *unused)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A callback that takes its time, in a module that does nothing else: it is registered when the module is loaded and
- * unregistered when it is unloaded, while tasks are in it. What is left of it then is run by those who stay too long.
+ * A slow callback. Loading the module registers the callback, unloading the module unregisters it
+ * while tasks are in the callback. A task that stayed too long would run freed text.
  */
 #include <linux/delay.h>
 #include <linux/ftrace.h>

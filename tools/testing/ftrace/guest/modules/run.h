@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tests inside a module: "run" does one by its name, "result" tells what it found, a line a check.
+ * Tests inside a module: a write of NAME to "run" does the test NAME, "result" has a line for each
+ * check.
  *
  * A module defines runs[], with an entry for each test, and includes this file before.
  */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ftio: file operations with their exact error, for the guest tests.
+ * ftio: file operations that report the exact error, for guest scripts.
  *
- * A shell says "write error: Invalid argument" and loses the rest; a test of a control file wants the errno. Every
- * verb prints nothing and exits 0 if the kernel accepted the operation, prints the errno's name and exits 1 if it
- * refused. Exit status 2 is wrong usage; whatever fails around the operation, rather than in it, is status 3.
+ * A shell says "write error: Invalid argument" and loses the rest, but a test of a control file
+ * needs the errno. If the kernel accepts the operation, a verb prints nothing and exits with 0. If
+ * the kernel refuses the operation, the verb prints the name of the errno and exits with 1. Exit
+ * status 2 is wrong usage; 3 is a failure outside the operation.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -29,7 +30,7 @@
 #define NOBODY	65534
 #define RING_PAGES	1024
 
-/* What the kernel calls them, whichever class it is of. */
+/* The kernel's names of the errors. */
 #ifdef __x86_64__
 #define elfhdr		elf64_hdr
 #define elf_phdr	elf64_phdr
@@ -135,7 +136,9 @@ static int as_nobody(int argc, char **argv)
 	return run(argc, argv);
 }
 
-/* fail-nth counts down with every allocation that may fail; a rest of 1 or more means the failure never came. */
+/*
+ * Each allocation that may fail counts fail-nth down. If 1 or more is left, no allocation failed.
+ */
 static int with_failure(const char *n, int argc, char **argv)
 {
 	char left[16] = "";
@@ -269,7 +272,7 @@ static int count_perf(unsigned long id, const char *filter)
 		.config = id,
 		.disabled = 1,
 		.sample_period = 1,
-		/* A page fault in a trace of the page fault handler: functions come without user stacks. */
+		/* User stacks would cause page faults in a trace of the page fault handler. */
 		.exclude_callchain_user = 1,
 	};
 	int zero = open("/dev/zero", O_RDONLY);
@@ -402,7 +405,10 @@ static int show_pokes(const char *file, const char *text)
 	return status;
 }
 
-/* A call site, its first bytes when the event had been opened and in the end, and whether perf was told. */
+/*
+ * A call site, its first bytes after the event was opened and at the end, and whether perf was
+ * told.
+ */
 struct late_site {
 	unsigned long addr;
 	unsigned char then[5], now[5];
@@ -528,7 +534,10 @@ static int late_events(const char *file, const char *on, const char *off)
 			if (!memcmp(l.site[i].then, l.site[i].now, 5))
 				continue;
 			changed++;
-			/* Opened before the change, the event may have had no buffer when the change began. */
+			/*
+			 * The event was opened before the change, but may have had no buffer when
+			 * the change began.
+			 */
 			missed += !l.site[i].told && memcmp(first, opened, 5);
 		}
 		middle += changed && memcmp(first, opened, 5);

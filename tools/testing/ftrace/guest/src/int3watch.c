@@ -2,14 +2,16 @@
 /*
  * int3watch: what another CPU sees of the call sites while they are changed.
  *
- * A patcher on CPU 0 writes ON and OFF to a control file in turn. Meanwhile CPU 1 reads the first byte of every call site of the
- * kernel image over and over, in memory that it has mapped from /dev/mem: a scan makes no system call. It goes down in
- * addresses, the patcher up. They meet once in a change, so a scan sees no more int3 than there were at that moment. (In the
- * patcher's direction it could move along with it and find int3 wherever it looks.) Scans in which one change ended and the
- * next began saw two moments, and do not count for the maximum.
+ * A patcher on CPU 0 writes ON and OFF to a control file in turn. Meanwhile CPU 1 scans the kernel
+ * image: CPU 1 reads the first byte of every call site, again and again, in memory that is mapped
+ * from /dev/mem. So a scan makes no system call. A scan goes down in addresses, and the patcher
+ * goes up. They meet once in a change, so a scan sees no more int3 than there were at this moment.
+ * (A scan that goes up could move along with the patcher and find int3 at every site.) A scan in
+ * which one change ended and the next began saw two moments, and does not count for the maximum.
  *
- * Whether the patcher is off its CPU during the whole of a scan is known by who has CPU 0: a SCHED_FIFO task that takes it at
- * random moments (-s), or a SCHED_IDLE task that gets it when nobody else wants it (-i). Each tells by a counter in memory.
+ * The task that has CPU 0 tells whether the patcher is off its CPU during a whole scan: a
+ * SCHED_FIFO task that takes CPU 0 at random moments (-s), or a SCHED_IDLE task that gets CPU 0
+ * when no other task wants it (-i). Each of these tasks counts in memory.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -53,7 +55,10 @@ static const char usage[] =
 static struct shared {
 	/* Odd while the SCHED_FIFO task has CPU 0. */
 	volatile uint32_t spin;
-	/* The SCHED_IDLE task: how often it looked at the clock, and how often it had been off its CPU between two looks. */
+	/*
+	 * The SCHED_IDLE task: how often it read the clock, and how often it was off its CPU
+	 * between two reads.
+	 */
 	volatile uint32_t beats;
 	volatile uint32_t gaps;
 	/* Changes begun, and whether that were all. */
@@ -282,8 +287,9 @@ static void spin(unsigned int ms)
 }
 
 /*
- * Three periods of a tenth of a second in the group, and out again for a while. Where a change takes a second of CPU, a patcher
- * that is always throttled would not come to its first int3 for a minute.
+ * The patcher stays in the group for three periods of a tenth of a second, and then leaves the
+ * group for a while. If a change takes a second of CPU, a patcher that is always throttled would
+ * need a minute to its first int3.
  */
 static void throttle(const char *group, pid_t patcher)
 {
