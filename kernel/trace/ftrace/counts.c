@@ -29,42 +29,38 @@ struct count_group {
 };
 
 static DEFINE_PER_CPU(struct ftrace_count [COUNTS_PER_GROUP], first_counts);
-static struct count_group first_group = { .counts = first_counts };
+static struct count_group first_group;
 
 /* Groups with a free pair come first; ftrace_lock held. */
-static LIST_HEAD(count_groups);
+static struct list_head count_groups = LIST_HEAD_INIT(first_group.list);
+
+static struct count_group first_group = {
+	.list	= LIST_HEAD_INIT(count_groups),
+	.counts	= first_counts,
+};
 
 static struct count_group *count_group_make(void)
 {
 	struct count_group *group = kzalloc(sizeof(*group), GFP_KERNEL);
+	struct ftrace_count __percpu *counts;
 
-	if (!group)
-		return NULL;
-	group->counts = __alloc_percpu(COUNTS_PER_GROUP * sizeof(struct ftrace_count),
-				       __alignof__(struct ftrace_count));
-	if (!group->counts) {
+	counts = __alloc_percpu(COUNTS_PER_GROUP * sizeof(*counts), __alignof__(*counts));
+	if (!group || !counts) {
+		free_percpu(counts);
 		kfree(group);
 		return NULL;
 	}
+	group->counts = counts;
+	list_add(&group->list, &count_groups);
 	return group;
 }
 
 /* A group with a free pair. */
 static struct count_group *count_group_find(void)
 {
-	struct count_group *group;
+	struct count_group *group = list_first_entry(&count_groups, struct count_group, list);
 
-	/* Before anything else has been registered. */
-	if (!first_group.list.next)
-		list_add(&first_group.list, &count_groups);
-
-	group = list_first_entry(&count_groups, struct count_group, list);
-	if (!bitmap_full(group->used, COUNTS_PER_GROUP))
-		return group;
-	group = count_group_make();
-	if (group)
-		list_add(&group->list, &count_groups);
-	return group;
+	return bitmap_full(group->used, COUNTS_PER_GROUP) ? count_group_make() : group;
 }
 
 /**

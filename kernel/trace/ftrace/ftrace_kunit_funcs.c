@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Functions that ftrace_kunit.c traces, and that no other code calls. */
+/* Functions that the KUnit tests trace, and that no other code calls. */
 #include "ftrace_kunit.h"
 
 /* The compiler must neither merge these functions nor evaluate their calls. */

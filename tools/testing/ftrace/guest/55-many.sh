@@ -11,7 +11,6 @@ need_module ftmod_many ftmod_functions
 M=/sys/module/ftmod_many/parameters
 S=/proc/sys/kernel/ftrace_enabled
 
-
 insmod "$MODULES/ftmod_many.ko" || skip_all "ftmod_many does not load"
 works "500 ops on one function" write $M/same 500
 is "$(cat $M/call)" 500 "all are called"

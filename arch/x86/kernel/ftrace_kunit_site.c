@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit test of what a call site of x86 holds: a nop or a call, each byte of which counts.
+ *
+ * The bytes are in an array and are not run. ftrace_kunit_sites.c tests what the core does
+ * if a site holds other bytes.
+ */
+#include <kunit/test.h>
+#include <linux/ftrace_arch.h>
+#include <linux/memory.h>
+
+#include <asm/nops.h>
+
+/* Another nop can differ from the recommended nop in a single bit. */
+static void site_check_each_byte(struct kunit *test, unsigned long target)
+{
+	u8 insn[FTRACE_INSN_MAX];
+	struct ftrace_patch patch = { (unsigned long)insn, (struct ftrace_site *)insn, 0, 0 };
+
+	guard(mutex)(&text_mutex);
+	KUNIT_EXPECT_EQ(test, arch_ftrace_insn(patch.ip, target, insn), MCOUNT_INSN_SIZE);
+	KUNIT_EXPECT_TRUE(test, arch_ftrace_site_calls(patch.ip, target));
+	KUNIT_EXPECT_EQ(test, arch_ftrace_check(&patch, 1, &target), 1);
+	for (unsigned int n = 0; n < MCOUNT_INSN_SIZE; n++) {
+		insn[n] ^= 8;
+		KUNIT_EXPECT_FALSE(test, arch_ftrace_site_calls(patch.ip, target));
+		KUNIT_EXPECT_EQ(test, arch_ftrace_check(&patch, 1, &target), 0);
+		insn[n] ^= 8;
+	}
+	if (!target)
+		KUNIT_EXPECT_MEMEQ(test, insn, x86_nops[MCOUNT_INSN_SIZE], MCOUNT_INSN_SIZE);
+}
+
+static void each_byte_of_a_site_counts(struct kunit *test)
+{
+	site_check_each_byte(test, 0);
+	site_check_each_byte(test, MCOUNT_ADDR);
+}
+
+static struct kunit_case ftrace_x86_site_cases[] = {
+	KUNIT_CASE(each_byte_of_a_site_counts),
+	{ }
+};
+
+static struct kunit_suite ftrace_x86_site_suite = {
+	.name = "ftrace_x86_site",
+	.test_cases = ftrace_x86_site_cases,
+};
+
+kunit_test_suite(ftrace_x86_site_suite);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit tests of names: the name of an address, and the address of a name. */
+#include <linux/ftrace_arch.h>
+#include <linux/kallsyms.h>
+
+#include "../../kallsyms_internal.h"
+#include "core.h"
+#include "ftrace_kunit.h"
+#include "names.h"
+#include "table.h"
+
+/* kallsyms_lookup() is slow. Names with this prefix have a long token. */
+static bool names_are_compared(unsigned int n, const char *name)
+{
+	return n % 16 == 0 || strstarts(name, "trace_event");
+}
+
+/*
+ * The characters of the name found are held; the characters that the name lacks are not.
+ * No name has all but one of the characters.
+ */
+static bool names_chars_are_held(const struct ftrace_names *names, const char *name)
+{
+	u32 chars = 0;
+
+	for (const char *c = name; *c; c++)
+		chars |= ftrace_name_char(*c);
+	return ftrace_names_holds(names, chars) && !ftrace_names_holds(names, ~chars);
+}
+
+/* Compare the name that the walk is at. Returns false after a failure. */
+static bool names_compare(struct kunit *test, struct ftrace_names *names, unsigned int n,
+			  unsigned long ip, char *sym)
+{
+	char name[FTRACE_NAME_ROOM], *modname;
+	unsigned long size, offset;
+	const char *expected;
+
+	ftrace_names_get(names, name);
+	if (!names_are_compared(n, name))
+		return true;
+	expected = kallsyms_lookup(ip, &size, &offset, &modname, sym);
+	if (strcmp(name, expected ?: "") || !names_chars_are_held(names, name)) {
+		KUNIT_FAIL(test, "%s is called %s", expected, name);
+		return false;
+	}
+	return true;
+}
+
+/* The walk gives each address the same name as kallsyms_lookup(). */
+static void names_are_those_of_kallsyms(struct kunit *test)
+{
+	char *sym = kunit_kzalloc(test, KSYM_NAME_LEN, GFP_KERNEL);
+	struct ftrace_names names;
+	struct ftrace_table *t;
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, sym);
+
+	guard(mutex)(&ftrace_lock);
+	t = ftrace_table_nth(0);
+	ret = ftrace_names_start(&names, t);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	if (ret)
+		return;
+	for (unsigned int n = 0; n < kallsyms_num_syms; n++) {
+		unsigned long ip = kallsyms_sym_address(n);
+
+		if (ip < t->start || ip >= t->end)
+			continue;
+		if (!ftrace_names_find(&names, ip)) {
+			KUNIT_FAIL(test, "no name for %lx", ip);
+			break;
+		}
+		if (!names_compare(test, &names, n, ip, sym))
+			break;
+	}
+	ftrace_names_end(&names);
+}
+
+/* The address of a name is that of kallsyms; the site may be behind an ENDBR. */
+static void names_are_looked_up(struct kunit *test)
+{
+	const char *names[2];
+	unsigned long addrs[2];
+
+	names[0] = "ftrace_kunit_func1";
+	names[1] = "ftrace_kunit_func3";
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), 0);
+	KUNIT_EXPECT_EQ(test, addrs[0], kallsyms_lookup_name(names[0]));
+	KUNIT_EXPECT_EQ(test, addrs[1], kallsyms_lookup_name(names[1]));
+	names[1] = "no_such_function";
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), -ESRCH);
+	names[1] = "__start_mcount_loc";
+	swap(names[0], names[1]);
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), -ESRCH);
+}
+
+static struct kunit_case names_cases[] = {
+	KUNIT_CASE(names_are_those_of_kallsyms),
+	KUNIT_CASE(names_are_looked_up),
+	{ }
+};
+
+static struct kunit_suite names_suite = {
+	.name = "ftrace_names",
+	.test_cases = names_cases,
+};
+
+kunit_test_suite(names_suite);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of ops: which ops a site calls while ops come, change and go.
+ *
+ * The cases look at the classes of the sites, at the bytes of the sites, and at which
+ * callbacks run.
+ */
+#include <linux/ftrace_arch.h>
+
+#include "class.h"
+#include "core.h"
+#include "ftrace_kunit.h"
+#include "ops.h"
+
+static struct ftrace_ops ops_a = { .func = ftrace_kunit_note, .private = (void *)'a' };
+static struct ftrace_ops ops_b = { .func = ftrace_kunit_note, .private = (void *)'b' };
+static struct ftrace_ops ops_c = { .func = ftrace_kunit_note, .private = (void *)'c' };
+
+static unsigned long last_ip, last_parent;
+
+static void ops_note_ips(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			 struct ftrace_regs *fregs)
+{
+	last_ip = ip;
+	last_parent = parent_ip;
+	ftrace_kunit_note(ip, parent_ip, ops, fregs);
+}
+
+static void one_ops_is_called(struct kunit *test)
+{
+	static struct ftrace_ops ops = { .func = ops_note_ips, .private = (void *)'o' };
+	unsigned long tramp, ip = ftrace_location((unsigned long)ftrace_kunit_func1);
+
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
+
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "o");
+	KUNIT_EXPECT_EQ(test, last_ip, ip);
+	KUNIT_EXPECT_EQ(test, ftrace_location(last_parent), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->nr, 1);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->users, 1);
+	tramp = ftrace_kunit_tramp(ftrace_kunit_func1);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, tramp));
+	KUNIT_EXPECT_TRUE(test, is_ftrace_trampoline(tramp));
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), -EBUSY);
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), -EBUSY);
+}
+
+static const test_func_t funcs[] = {
+	ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
+};
+
+/* A set of ops is one class, in any order the ops are registered and unregistered. */
+static void sets_of_ops_are_classes(struct kunit *test)
+{
+	unsigned int before = ftrace_kunit_nr_classes();
+	struct ftrace_class *ab, *abc;
+
+	ftrace_kunit_add_ops(test, &ops_a);
+	ftrace_kunit_add_ops(test, &ops_b);
+	ftrace_kunit_add_ops(test, &ops_c);
+	for (int i = 0; i < ARRAY_SIZE(funcs); i++) {
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops_a, funcs[i], !i), 0);
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops_b, funcs[i], !i), 0);
+	}
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops_c, ftrace_kunit_func2, true), 0);
+
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before + 1);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_c), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before + 2);
+
+	ab = ftrace_kunit_class(ftrace_kunit_func1);
+	abc = ftrace_kunit_class(ftrace_kunit_func2);
+	KUNIT_EXPECT_EQ(test, abc->nr, 3);
+	KUNIT_EXPECT_EQ(test, abc->users, 1);
+	KUNIT_EXPECT_PTR_EQ(test, ab, ftrace_kunit_class(ftrace_kunit_func3));
+	KUNIT_EXPECT_EQ(test, ab->users, 2);
+
+	/* The youngest first. */
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "ba");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "cba");
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "ca");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "a");
+
+	/* A change of a filter moves only the sites of the filter. */
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&ops_c, ftrace_kunit_func3, true), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "a");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "ca");
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops_a, "ftrace_kunit_func3", 18, 0), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "c");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "a");
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_c), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before);
+	for (int i = 0; i < ARRAY_SIZE(funcs); i++)
+		KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(funcs[i], 0));
+}
+
+static int ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
+{
+	guard(mutex)(&ftrace_lock);
+	return ftrace_ops_set_func(ops, func);
+}
+
+static void callbacks_can_change(struct kunit *test)
+{
+	ftrace_kunit_add_ops(test, &ops_a);
+	ftrace_kunit_add_ops(test, &ops_b);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops_a, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops_b, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_b), 0);
+
+	KUNIT_EXPECT_EQ(test, ops_set_func(&ops_a, ftrace_kunit_note_x), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "bx");
+	KUNIT_EXPECT_EQ(test, ops_set_func(&ops_a, ftrace_kunit_note), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "ba");
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+}
+
+static void bad_input_is_refused(struct kunit *test)
+{
+	static struct ftrace_ops none = { };
+	static struct ftrace_ops deleted = {
+		.func = ftrace_kunit_note,
+		.flags = FTRACE_OPS_FL_DELETED,
+	};
+	unsigned long ips[] = {
+		(unsigned long)ftrace_kunit_func1, (unsigned long)test,
+	};
+
+	ftrace_kunit_add_ops(test, &none);
+	ftrace_kunit_add_ops(test, &deleted);
+	ftrace_kunit_add_ops(test, &ops_a);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&none), -EINVAL);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&deleted), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "no_such_function", 16, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "", 0, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&ops_a, ips, 2, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops_a, ips[0], 1, 0), -ENOENT);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(ops_a.func_hash->filter_hash));
+}
+
+static struct kunit_case ops_cases[] = {
+	KUNIT_CASE(one_ops_is_called),
+	KUNIT_CASE(sets_of_ops_are_classes),
+	KUNIT_CASE(callbacks_can_change),
+	KUNIT_CASE(bad_input_is_refused),
+	{ }
+};
+
+static struct kunit_suite ops_suite = {
+	.name = "ftrace_ops",
+	.test_cases = ops_cases,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suite(ops_suite);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit tests of sets: globs, which choose functions, and hashes, which keep functions. */
+#include "core.h"
+#include "ftrace_kunit.h"
+#include "hash.h"
+#include "match.h"
+
+static bool sets_glob(const char *pattern, const char *name)
+{
+	char buf[32], *search;
+	struct ftrace_glob g;
+	int not;
+
+	strscpy(buf, pattern);
+	g.type = filter_parse_regex(buf, strlen(buf), &search, &not);
+	g.search = search;
+	g.len = strlen(search);
+	return ftrace_glob_match(&g, name);
+}
+
+static void globs_match(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, sets_glob("vfs_read", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, sets_glob("vfs_read", "vfs_readv"));
+	KUNIT_EXPECT_TRUE(test, sets_glob("vfs_*", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, sets_glob("vfs_*", "do_vfs_read"));
+	KUNIT_EXPECT_TRUE(test, sets_glob("*read", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, sets_glob("*read", "vfs_readv"));
+	KUNIT_EXPECT_FALSE(test, sets_glob("*read", "ead"));
+	KUNIT_EXPECT_TRUE(test, sets_glob("*fs_r*", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, sets_glob("*fs_w*", "vfs_read"));
+	KUNIT_EXPECT_TRUE(test, sets_glob("v*d", "vfs_read"));
+	KUNIT_EXPECT_FALSE(test, sets_glob("v*d", "vfs_readv"));
+	KUNIT_EXPECT_TRUE(test, sets_glob("vfs_?ead", "vfs_read"));
+	KUNIT_EXPECT_TRUE(test, sets_glob("vfs_[rw]*", "vfs_write"));
+	KUNIT_EXPECT_FALSE(test, sets_glob("vfs_[!rw]*", "vfs_write"));
+	KUNIT_EXPECT_TRUE(test, sets_glob("*", "vfs_read"));
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(sets_free, ftrace_hash_free, struct ftrace_hash *);
+
+/* A set, which is freed when the case ends. */
+static void sets_add(struct kunit *test, struct ftrace_hash *set)
+{
+	KUNIT_ASSERT_NOT_NULL(test, set);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, sets_free, set), 0);
+}
+
+static void sets_hold_sites(struct kunit *test)
+{
+	struct ftrace_hash *set = ftrace_hash_alloc(), *copy;
+	struct ftrace_ops_hash both = { };
+	unsigned long ip;
+	char all[] = "ftrace_kunit_func*", one[] = "ftrace_kunit_func2", none[] = "no_such*";
+
+	sets_add(test, set);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_match(set, none, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_match(set, all, NULL), 4);
+	KUNIT_EXPECT_EQ(test, set->count, 4);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_unmatch(set, one, NULL), 1);
+	KUNIT_EXPECT_EQ(test, set->count, 3);
+	ip = ftrace_location((unsigned long)ftrace_kunit_func2);
+	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(set, ip));
+
+	copy = ftrace_hash_dup(set);
+	sets_add(test, copy);
+	KUNIT_EXPECT_EQ(test, copy->count, 3);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_add(copy, 42), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_add(copy, 42), 0);
+	KUNIT_EXPECT_EQ(test, copy->count, 4);
+	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(set, 42));
+
+	for (ip = 1000; ip < 2000; ip++)
+		KUNIT_ASSERT_EQ(test, ftrace_hash_add(copy, ip), 0);
+	KUNIT_EXPECT_EQ(test, copy->count, 1004);
+	KUNIT_EXPECT_GE(test, 4 << copy->size_bits, 1004);
+	for (ip = 1000; ip < 2000; ip++)
+		KUNIT_ASSERT_NOT_NULL(test, ftrace_lookup_ip(copy, ip));
+	KUNIT_EXPECT_NOT_NULL(test, ftrace_lookup_ip(copy, 42));
+
+	/* An empty filter wants all sites; notrace_hash takes precedence. */
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_wants(&both, 42));
+	RCU_INIT_POINTER(both.filter_hash, set);
+	KUNIT_EXPECT_FALSE(test, ftrace_hash_wants(&both, 42));
+	RCU_INIT_POINTER(both.filter_hash, copy);
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_wants(&both, 42));
+	RCU_INIT_POINTER(both.notrace_hash, copy);
+	KUNIT_EXPECT_FALSE(test, ftrace_hash_wants(&both, 42));
+}
+
+static struct kunit_case sets_cases[] = {
+	KUNIT_CASE(globs_match),
+	KUNIT_CASE(sets_hold_sites),
+	{ }
+};
+
+static struct kunit_suite sets_suite = {
+	.name = "ftrace_sets",
+	.test_cases = sets_cases,
+};
+
+kunit_test_suite(sets_suite);

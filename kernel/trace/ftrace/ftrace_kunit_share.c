@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of ops that cannot share a function, or can share it only if the owner of
+ * the direct caller agrees.
+ */
+#include <linux/ftrace_arch.h>
+
+#include "core.h"
+#include "ftrace_kunit.h"
+
+/* If one site cannot be part of a plan, the plan changes no site. */
+static void conflict_changes_nothing(struct kunit *test)
+{
+	static const test_func_t funcs[] = {
+		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
+	};
+	static struct ftrace_ops first = {
+		.func = ftrace_kunit_note,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+		.private = (void *)'f',
+	};
+	static struct ftrace_ops second = {
+		.func = ftrace_kunit_note,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+		.private = (void *)'s',
+	};
+	unsigned int before = ftrace_kunit_nr_classes();
+
+	ftrace_kunit_add_ops(test, &first);
+	ftrace_kunit_add_ops(test, &second);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&first, ftrace_kunit_func2, true), 0);
+	for (int i = 0; i < ARRAY_SIZE(funcs); i++)
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&second, funcs[i], !i), 0);
+
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&first), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&second), -EBUSY);
+	KUNIT_EXPECT_EQ(test, second.flags & FTRACE_OPS_FL_ENABLED, 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before + 1);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "f");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "");
+
+	/* The same by a change of filter. */
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&second, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&second), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&second, ftrace_kunit_func2, false), -EBUSY);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "f");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "s");
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&first), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&second, ftrace_kunit_func2, false), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "s");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&second), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before);
+}
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+static const unsigned long stub = (unsigned long)ftrace_stub_direct_tramp;
+
+/* What the owner of the direct caller was asked, and what it answers. */
+static unsigned long asked;
+static int answer;
+
+static int share_ops_func(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+{
+	asked |= BIT(cmd);
+	return answer;
+}
+
+static struct ftrace_ops direct = { .ops_func = share_ops_func };
+
+static struct ftrace_ops redirect = {
+	.func = ftrace_kunit_note,
+	.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+	.private = (void *)'r',
+};
+
+static struct ftrace_ops rival = {
+	.func = ftrace_kunit_note,
+	.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+};
+
+/* A direct caller is on func1, and its owner agrees to share func1. */
+static void share_func1(struct kunit *test)
+{
+	answer = 0;
+	asked = 0;
+	ftrace_kunit_add_ops(test, &direct);
+	ftrace_kunit_add_ops(test, &redirect);
+	ftrace_kunit_add_ops(test, &rival);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&direct, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, stub), 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+}
+
+/* func1 has the direct caller and the ops that changes the instruction pointer. */
+static void share_func1_both(struct kunit *test)
+{
+	share_func1(test);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
+	asked = 0;
+}
+
+/*
+ * An ops that changes the instruction pointer shares a function with a direct caller
+ * that agrees.
+ */
+static void direct_callers_are_asked(struct kunit *test)
+{
+	share_func1(test);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, true), 0);
+
+	answer = -EAGAIN;
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+
+	answer = 0;
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
+
+	asked = 0;
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER));
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, stub, true), 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
+}
+
+/* An ops that cannot share the function must not end the sharing of the others. */
+static void sharing_outlives_a_rival(struct kunit *test)
+{
+	share_func1_both(test);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func1, true), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), -EBUSY);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
+}
+
+/* Switching tracing off and on asks no owner, and no ops is added meanwhile. */
+static void switching_asks_nobody(struct kunit *test)
+{
+	share_func1_both(test);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func1, true), 0);
+
+	answer = -EBUSY;
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func3, false), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&redirect, (unsigned long)ftrace_kunit_func3,
+						   1, 0), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func2, true), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func1, false), -EBUSY);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&rival), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
+	KUNIT_EXPECT_EQ(test, asked, 0);
+
+	answer = 0;
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER));
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+}
+
+/* A change of filter cannot ask the owner. */
+static void filters_cannot_ask(struct kunit *test)
+{
+	share_func1(test);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, false), -EBUSY);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "r");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+}
+#endif
+
+static struct kunit_case share_cases[] = {
+	KUNIT_CASE(conflict_changes_nothing),
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	KUNIT_CASE(direct_callers_are_asked),
+	KUNIT_CASE(sharing_outlives_a_rival),
+	KUNIT_CASE(switching_asks_nobody),
+	KUNIT_CASE(filters_cannot_ask),
+#endif
+	{ }
+};
+
+static struct kunit_suite share_suite = {
+	.name = "ftrace_share",
+	.test_cases = share_cases,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suite(share_suite);

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of the bytes of sites: a nop where nobody traces, and left alone where
+ * another writer has put something else.
+ *
+ * The other writer puts the call that the compiler made. Such a call returns at once, so
+ * a function with such a site still runs.
+ */
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/ftrace_arch.h>
+#include <linux/memory.h>
+
+#include "callback.h"
+#include "class.h"
+#include "core.h"
+#include "ftrace_kunit.h"
+#include "ops.h"
+#include "table.h"
+
+#define STRANGE	MCOUNT_ADDR
+
+static struct ftrace_ops ops_a = { .func = ftrace_kunit_note, .private = (void *)'a' };
+static struct ftrace_ops ops_b = { .func = ftrace_kunit_note, .private = (void *)'b' };
+
+/* Change what the site of a function calls. The core does not know of the change. */
+static void site_write(test_func_t func, unsigned long from, unsigned long to)
+{
+	const unsigned long targets[] = { from, to };
+	struct ftrace_table *t;
+	struct ftrace_site *site = ftrace_kunit_site(func, &t);
+	const struct ftrace_patch patch = { site_ip(t, site), site, 0, 1 };
+
+	guard(cpus_read_lock)();
+	guard(mutex)(&text_mutex);
+	arch_ftrace_patch(&patch, 1, targets);
+}
+
+static bool site_failed(test_func_t func)
+{
+	struct ftrace_table *t;
+
+	return ftrace_kunit_site(func, &t)->state & SITE_FAILED;
+}
+
+/* Give the site the bytes that the core expects, and let the core use the site again. */
+static void site_mend(void *func)
+{
+	struct ftrace_table *t;
+	struct ftrace_site *site = ftrace_kunit_site(func, &t);
+
+	guard(mutex)(&ftrace_lock);
+	if (ftrace_kunit_site_calls(func, STRANGE))
+		site_write(func, STRANGE, ftrace_targets[site_class(site)]);
+	site->state &= SITE_CLASS_MASK;
+}
+
+/* Write unexpected bytes to the site. When the case ends, the site is mended. */
+static void site_break(struct kunit *test, test_func_t func)
+{
+	unsigned long call = ftrace_targets[ftrace_kunit_class(func)->id];
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, site_mend, func), 0);
+	site_write(func, call, STRANGE);
+	KUNIT_ASSERT_TRUE(test, ftrace_kunit_site_calls(func, STRANGE));
+}
+
+/* A site with unexpected bytes is not changed, and all other sites go on working. */
+static void bad_site_is_left_alone(struct kunit *test)
+{
+	struct ftrace_class *before = ftrace_kunit_class(ftrace_kunit_func4);
+
+	ftrace_kunit_add_ops(test, &ops_a);
+	site_break(test, ftrace_kunit_func4);
+
+	/* Named: an error, also for the other functions. This is the first check of the site. */
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&ops_a, ftrace_kunit_func4, true), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&ops_a, ftrace_kunit_func1, false), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+
+	/* By a glob: the other functions are traced. */
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func*", 18, 1), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "a");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "");
+	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
+	KUNIT_EXPECT_PTR_EQ(test, ftrace_kunit_class(ftrace_kunit_func4), before);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+
+	/* Named: still an error. */
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&ops_a, ftrace_kunit_func4, true), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&ops_a, ftrace_kunit_func1, false), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, STRANGE));
+}
+
+/* Change much beside the bad site. */
+static void site_change_others(struct kunit *test, struct ftrace_ops *ops)
+{
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(ops, "ftrace_kunit_func2", 18, 1), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "a");
+	scoped_guard(mutex, &ftrace_lock) {
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(ops, ftrace_kunit_note_x), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(ops, ftrace_kunit_note), 0);
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "a");
+}
+
+/*
+ * A site gets unexpected bytes while it calls a trampoline. The writer of the bytes
+ * may put the call back, even when the ops was unregistered. All other sites can be
+ * changed meanwhile.
+ */
+static void bad_site_keeps_its_trampoline(struct kunit *test)
+{
+	unsigned int before = ftrace_kunit_nr_classes();
+	unsigned long call;
+
+	ftrace_kunit_add_ops(test, &ops_a);
+	ftrace_kunit_add_ops(test, &ops_b);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func*", 18, 1), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_b, "ftrace_kunit_func4*", 19, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "a");
+	call = ftrace_kunit_tramp(ftrace_kunit_func4);
+	site_break(test, ftrace_kunit_func4);
+
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
+	site_change_others(test, &ops_a);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, STRANGE));
+	site_write(ftrace_kunit_func4, STRANGE, call);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "a");
+	site_write(ftrace_kunit_func4, call, STRANGE);
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
+	/* Meanwhile trampolines that no site calls are freed. */
+	ftrace_wait_callbacks();
+	msleep(100);
+	site_write(ftrace_kunit_func4, STRANGE, call);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "");
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func4)->nr, 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before + 1);
+
+	kunit_release_action(test, site_mend, ftrace_kunit_func4);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "b");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, 0));
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before);
+}
+
+static void disabled_is_nop_everywhere(struct kunit *test)
+{
+	struct ftrace_table *t;
+	unsigned int i, bad = 0;
+
+	guard(mutex)(&ftrace_lock);
+	guard(mutex)(&text_mutex);
+	for_each_ftrace_table(t, i)
+		for (unsigned int n = 0; n < t->nr; n++)
+			if (!site_class(&t->sites[n]))
+				bad += !arch_ftrace_site_calls(site_ip(t, &t->sites[n]), 0);
+	KUNIT_EXPECT_EQ(test, bad, 0);
+}
+
+static struct kunit_case sites_cases[] = {
+	KUNIT_CASE(bad_site_is_left_alone),
+	KUNIT_CASE(bad_site_keeps_its_trampoline),
+	KUNIT_CASE(disabled_is_nop_everywhere),
+	{ }
+};
+
+static struct kunit_suite sites_suite = {
+	.name = "ftrace_sites",
+	.test_cases = sites_cases,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suite(sites_suite);
