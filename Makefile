@@ -21,7 +21,7 @@ TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib
 
 .PHONY: prepare help packages test-packages full-packages run shell check check-full check-debug check-all \
-	bench series series-check series-bisect deb lint clean
+	mutants bench series series-check series-bisect deb lint clean
 
 prepare: packages
 	@scripts/unpack-base "$(BASE)" $(B)
@@ -35,6 +35,7 @@ help:
 	@echo 'make check-debug   the guest scripts on kernels with lockdep, KASAN, KCSAN, PREEMPT_RT, ...;'
 	@echo '                   CONFIGS="locks rt" selects'
 	@echo 'make check-all     what takes too long for every change; says when it was last green'
+	@echo 'make mutants       plant faults, one at a time: which test sees it? MUTANTS="NAME..." for some'
 	@echo 'make bench         measure against the unmodified base'
 	@echo 'make series        the series as mails for git am, in build/series;'
 	@echo '                   SIGNOFF="Name <mail>" is the sender'
@@ -90,6 +91,11 @@ check-debug: prepare test-packages
 
 check-all: prepare full-packages
 	@tools/testing/ftrace/check-all
+
+mutants: prepare test-packages
+	$(call first,small,5)
+	@scripts/build small
+	@tools/testing/ftrace/run-mutants $(MUTANTS)
 
 bench: prepare
 	@tools/tracing/bench/run

@@ -1,0 +1,55 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The planted faults fit the code: each patch applies, has one file, and names tests that exist or a
+# reason why no test sees the fault; each file of the core has a fault.
+
+use strict;
+use warnings;
+use File::Basename;
+use FindBin;
+use Test::More;
+
+my $tests = dirname($FindBin::RealBin);
+my $root = "$tests/../../..";
+my %faulty;
+
+sub slurp {
+	my ($file) = @_;
+	open my $in, '<', $file or die "$file: $!\n";
+	local $/ = undef;
+	return scalar <$in>;
+}
+
+# Is WORD of a line "Tests:" something that run-mutants can run?
+sub known {
+	my ($word) = @_;
+	return $word =~ /^(?:boot|kunit)$/ || -f "$tests/guest/$word" || $word =~ /\.t$/ && -f "$tests/$word";
+}
+
+for my $patch (glob "$FindBin::RealBin/*.patch") {
+	my $name = basename($patch, '.patch');
+	my ($head, $diff) = split /^(?=--- )/m, slurp($patch), 2;
+	my ($fault, @lines) = split /\n/, $head;
+	my @files = ($diff // '') =~ m{^\+\+\+ b/(\S+)}mg;
+	my @bad;
+
+	push @bad, 'no line that says the fault' if ($fault // '') !~ /^\w.{20,}[^.]$/;
+	push @bad, 'not one file' if @files != 1;
+	for my $line (grep { /./ } @lines) {
+		next if $line =~ /^Survives: .+\.$/ || $line =~ /^Tests: model \w+( \w+(=\d+)?)+$/;
+		my ($words) = $line =~ /^Tests: (?:locks )?(.+)/ or push @bad, "what is this: $line";
+		push @bad, map { "no test $_" } grep { !known($_) } split ' ', $words // '';
+	}
+	push @bad, 'neither tests nor a reason' if !grep { /^(?:Tests|Survives): / } @lines;
+	push @bad, 'does not apply'
+		if system "patch -d '$root' -p1 -s -f -F0 -r - --dry-run <'$patch' >/dev/null 2>&1";
+	is(join('; ', @bad), '', "$name: the patch is in order");
+	$faulty{$_} = 1 for @files;
+}
+
+my @core = map { s{^\Q$root\E/}{}r }
+	grep { !/kunit/ } glob("$root/kernel/trace/ftrace/*.c $root/arch/x86/kernel/ftrace*.c");
+is(join(' ', grep { !$faulty{$_} } @core), '', 'each file of the core has a fault');
+ok($faulty{'scripts/recordmcount.pl'}, 'so has recordmcount.pl');
+done_testing();
