@@ -11,7 +11,7 @@ need_module ftmod_removal ftmod_visit
 P=/sys/module/ftmod_removal/parameters
 insmod "$MODULES/ftmod_removal.ko" || skip_all "ftmod_removal does not load"
 
-for name in slot dead callback again direct nmi; do
+for name in slot dead callback offline again direct nmi; do
 	run_in_module $P "$name"
 done
 like "$(kernel_log)" 'ftrace: a task is in the callback held_func' "a long wait is told"

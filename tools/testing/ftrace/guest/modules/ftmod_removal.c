@@ -8,6 +8,7 @@
  * for, at most for PATIENCE.
  */
 #include <linux/completion.h>
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/ftrace.h>
@@ -21,6 +22,9 @@
 #include "run.h"
 
 #define PATIENCE	(20 * HZ)
+
+/* A trampoline that is freed while a task is in it is freed within this time. */
+#define LINGER_MS	1500
 
 static noinline __noclone void ftmod_rm_one(void)
 {
@@ -131,17 +135,22 @@ static void unregister(void *arg)
 	h->gone = true;
 }
 
-/* Returns true once a visitor of @func is held in @h. */
-static bool hold(struct held_ops *h, struct errand *visitor, void *func)
+/* Returns true once a visitor of @func, which goes there by @way, is held in @h. */
+static bool hold_by(struct held_ops *h, struct errand *visitor, void (*way)(void *), void *func)
 {
 	unsigned long end = jiffies + PATIENCE;
 
 	WRITE_ONCE(h->hold, true);
-	send(visitor, visit, func);
+	send(visitor, way, func);
 	while (!READ_ONCE(h->inside) && time_before(jiffies, end))
 		msleep(20);
 	check(h->inside, "a visitor is in the callback");
 	return h->inside;
+}
+
+static bool hold(struct held_ops *h, struct errand *visitor, void *func)
+{
+	return hold_by(h, visitor, visit, func);
 }
 
 static void release(struct held_ops *h, struct errand *visitor)
@@ -162,6 +171,8 @@ static void goes_at_once(struct held_ops *h, struct held_ops *holder, struct err
 	send(&remover, unregister, h);
 	back = back_within(&remover, PATIENCE);
 	check(back, "it is unregistered while a task is on its way to it");
+	/* The visitor returns into a trampoline that no site calls any more. */
+	msleep(LINGER_MS);
 	release(holder, visitor);
 	if (!back)
 		back_within(&remover, PATIENCE);
@@ -233,6 +244,38 @@ static void run_callback(void)
 	check(!a.late, "it is not called any more");
 	stop_held(&a);
 	stop_held(&other);
+}
+
+/* The visitor enters on the last CPU, which then leaves. */
+static void visit_on_last(void *func)
+{
+	set_cpus_allowed_ptr(current, cpumask_of(cpumask_last(cpu_online_mask)));
+	visit(func);
+}
+
+static void run_offline(void)
+{
+	unsigned int cpu = cpumask_last(cpu_online_mask);
+	struct errand visitor, remover;
+	int ret;
+
+	if (!cpu) {
+		note("# one CPU cannot leave");
+		return;
+	}
+	if (start_held(&a, ftmod_rm_one))
+		return;
+	if (!hold_by(&a, &visitor, visit_on_last, ftmod_rm_one))
+		return;
+	ret = remove_cpu(cpu);
+	check(!ret, "the CPU on which a visitor entered the callback leaves: %d", ret);
+	send(&remover, unregister, &a);
+	check(!back_within(&remover, HZ / 2), "unregistering waits for this visitor, too");
+	release(&a, &visitor);
+	check(back_within(&remover, PATIENCE), "and no longer");
+	ret = add_cpu(cpu);
+	check(!ret, "the CPU comes back: %d", ret);
+	stop_held(&a);
 }
 
 /* Ops that never lie in freed memory can be registered again at once. */
@@ -396,6 +439,7 @@ const struct run runs[] = {
 	{ "slot", run_slot },
 	{ "dead", run_dead },
 	{ "callback", run_callback },
+	{ "offline", run_offline },
 	{ "again", run_again },
 	{ "direct", run_direct },
 	{ "nmi", run_nmi },
