@@ -120,6 +120,17 @@ fails_with EINVAL "any module, where none has the function" append "$F" "nosuch:
 "
 is "$(cat "$F")" "#### all functions enabled ####" "neither is remembered"
 
+# A module most likely comes back to the place that it left.
+for file in set_ftrace_filter set_ftrace_notrace; do
+	load ftmod_a
+	works "a function of a module" write "$TRACING/$file" ftmod_a_one
+	rmmod ftmod_a
+	load ftmod_a
+	is "$(grep -v '^#' "$TRACING/$file")" "" "  has left $file when its module comes back"
+	rmmod ftmod_a
+	set_to "" $file
+done
+
 # Modules that come and go while the file is open.
 exec 9> "$F"
 echo 'ftmod_a_t*:mod:ftmod_a' >&9
