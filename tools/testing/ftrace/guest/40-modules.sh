@@ -8,6 +8,7 @@ need_module ftmod_a ftmod_fail ftmod_callback
 
 echo 'nest 3' > "$TMP.call"
 echo 'edge 3' > "$TMP.edge"
+echo 'brim 3' > "$TMP.brim"
 call=/sys/module/ftmod_a/parameters/call
 count() {
 	sed 's/ .*//' "$TRACING/dyn_ftrace_total_info"
@@ -30,22 +31,31 @@ set_to "" trace
 ok "load while tracing" insmod "$MODULES/ftmod_a.ko"
 set_to 0 tracing_on
 like " $(traced) " ' ftmod_a_init ftmod_a_setup ' "its init functions are traced"
+like "$(cat /proc/kallsyms)" ' ftmod_a_setup	\[ftmod_a\]$' "and keep their names for the trace"
 set_to 1 tracing_on
 record cp "$TMP.call" $call
 is "$(trace_lines | grep -c 'ftmod_a_one <-ftmod_a_nest$')" 3 "calls are"
-addr=$(sed -n 's/ ftmod_a_edge .*//p' "$TRACING/available_filter_functions_addrs")
-like "$addr" 'ffd$' "one site lies in two pages"
-record cp "$TMP.edge" $call
-is "$(trace_lines | grep -c 'ftmod_a_edge <-')" 3 "its calls are traced"
-like "$(ftio bytes "$addr" 5)" '^e8 ' "it is a call"
+addrs=''
+for across in edge:ffd brim:ffc; do
+	name=${across%:*}
+	addr=$(sed -n "s/ ftmod_a_$name .*//p" "$TRACING/available_filter_functions_addrs")
+	addrs="$addrs $addr"
+	like "$addr" "${across#*:}\$" "the site of ftmod_a_$name lies in two pages"
+	record cp "$TMP.$name" $call
+	is "$(trace_lines | grep -c "ftmod_a_$name <-")" 3 "its calls are traced"
+	like "$(ftio bytes "$addr" 5)" '^e8 ' "it is a call"
+done
 set_to nop current_tracer
-is "$(ftio bytes "$addr" 5)" "$NOP" "and a nop afterwards"
+for addr in $addrs; do
+	is "$(ftio bytes "$addr" 5)" "$NOP" "it is a nop afterwards"
+done
 set_to function current_tracer
 set_to 1 tracing_on
 ok "unload while tracing" rmmod ftmod_a
 set_to 0 tracing_on
 is "$(count)" "$before" "its sites are gone"
 unlike "$(cat "$TRACING/enabled_functions")" 'ftmod_a' "none is enabled"
+unlike "$(cat /proc/kallsyms)" 'ftmod_a_' "its init functions have no name any more"
 
 set_to "" trace
 set_to 1 tracing_on
@@ -58,6 +68,14 @@ is "$(count)" "$before" "it leaves no site behind"
 unlike "$(cat "$TRACING/available_filter_functions")" 'ftmod_fail' "nor a name"
 is "$(lsmod | grep -c ftmod)" 0 "nor itself"
 set_to nop current_tracer
+
+# A class goes with its last site, even if a module took the site away, and its trampoline a while later.
+tries=0
+while grep -q ' t ftrace_trampoline' /proc/kallsyms && [ $tries -lt 30 ]; do
+	tries=$((tries + 1))
+	sleep 1
+done
+is "$(grep -c ' t ftrace_trampoline' /proc/kallsyms)" 0 "no trampoline is left"
 
 # With all functions of the kernel on.
 set_to "" set_ftrace_filter

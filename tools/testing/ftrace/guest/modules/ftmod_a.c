@@ -4,8 +4,8 @@
  *
  * Only a write of "NAME COUNT" to the parameter "call" calls the functions, so a test knows how
  * often each of them has run. One function is __init: its site must be there while the module loads
- * and be gone afterwards. The site of another function lies in two pages. The compiler's alignment
- * allows this only to cold functions.
+ * and be gone afterwards. The sites of two other functions lie in two pages. The compiler's
+ * alignment allows this only to cold functions.
  */
 #include <linux/compiler.h>
 #include <linux/init.h>
@@ -34,17 +34,21 @@ static noinline __noclone long ftmod_a_nest(long x)
 	return ftmod_a_one(x) + ftmod_a_two(x, x) + 1;
 }
 
-/* Three bytes of the call in one page, two in the next. */
-asmlinkage void ftmod_a_edge(void);
-asm(".pushsection .text.ftmod_a_edge, \"ax\", @progbits\n"
-    ".balign 4096\n"
-    ".skip 4096 - 3, 0xcc\n"
-    ".type ftmod_a_edge, @function\n"
-    "ftmod_a_edge:\n"
-    "call __fentry__\n"
-    ASM_RET
-    ".size ftmod_a_edge, . - ftmod_a_edge\n"
-    ".popsection\n");
+/* So many bytes of the call in one page, the others in the next. */
+#define ACROSS(name, bytes)						\
+	asmlinkage void name(void);					\
+	asm(".pushsection .text." #name ", \"ax\", @progbits\n"		\
+	    ".balign 4096\n"						\
+	    ".skip 4096 - " #bytes ", 0xcc\n"				\
+	    ".type " #name ", @function\n"				\
+	    #name ":\n"							\
+	    "call __fentry__\n"						\
+	    ASM_RET							\
+	    ".size " #name ", . - " #name "\n"				\
+	    ".popsection\n")
+
+ACROSS(ftmod_a_edge, 3);
+ACROSS(ftmod_a_brim, 4);
 
 static int call_set(const char *val, const struct kernel_param *kp)
 {
@@ -62,6 +66,8 @@ static int call_set(const char *val, const struct kernel_param *kp)
 			ftmod_a_nest(i);
 		else if (!strcmp(name, "edge"))
 			ftmod_a_edge();
+		else if (!strcmp(name, "brim"))
+			ftmod_a_brim();
 		else
 			return -EINVAL;
 	}
