@@ -64,6 +64,20 @@ like "$touched" '^vfs_read$' "touched_functions remembers vfs_read"
 like "$touched" '^vfs_write$' "and vfs_write"
 set_to "" set_ftrace_filter
 
+# A module that goes in the middle of a listing of its functions.
+if insmod "$MODULES/ftmod_functions.ko" 2> /dev/null; then
+	set_to ':mod:ftmod_functions' set_ftrace_filter
+	exec 9< "$TRACING/set_ftrace_filter"
+	read -r first <&9
+	like "$first" ' \[ftmod_functions\]$' "a listing of a module begins"
+	rmmod ftmod_functions
+	at_least 10000 "$(cat <&9 | wc -l)" "and ends when the module goes"
+	exec 9<&-
+	set_to "" set_ftrace_filter
+else
+	skip "no ftmod_functions"
+fi
+
 # dyn_ftrace_total_info
 info=$(cat "$TRACING/dyn_ftrace_total_info")
 like "$info" '^[0-9]+ pages: *[0-9]+ groups: *[0-9]+' "dyn_ftrace_total_info: N pages:P groups: G"
