@@ -64,6 +64,7 @@ while read -r glob regex what; do
 done << 'END'
 vfs_* ^vfs_ prefix
 *_open _open$ suffix
+*vfs_read vfs_read$ suffix_or_whole
 *sched* sched anywhere
 vfs_*e ^vfs_.*e$ middle
 *sys*read* sys.*read three_parts
@@ -111,6 +112,15 @@ like " $(traced) " ' vfs_read ' "! takes out of notrace"
 set_to "" set_ftrace_notrace
 is "$(cat "$N")" '#### no functions disabled ####' "an empty line clears notrace"
 set_to nop current_tracer
+
+# notrace alone, set before the tracer starts.
+set_to "" set_ftrace_filter
+set_to vfs_read set_ftrace_notrace
+set_to function current_tracer
+like "$(cut -d' ' -f1 "$TRACING/enabled_functions")" '^vfs_write$' "notrace alone: all functions are enabled"
+unlike "$(cut -d' ' -f1 "$TRACING/enabled_functions")" '^vfs_read$' "but the one in notrace"
+set_to nop current_tracer
+set_to "" set_ftrace_notrace
 
 # A change takes effect when the file is closed, as a whole.
 set_to vfs_read set_ftrace_filter
