@@ -63,14 +63,22 @@ is "$(cat "$G")" "$all" "overwritten with nothing, a graph starts anywhere"
 # The profiler
 if [ -e "$TRACING/function_profile_enabled" ]; then
 	stat=$TRACING/trace_stat/function0
-	set_to 'vfs_read vfs_open' set_ftrace_filter
+	# A function that only this script calls.
+	func=ksys_sync
+	grep -qx $func "$TRACING/available_filter_functions" || func=iterate_supers
+	set_to "vfs_read $func" set_ftrace_filter
 	works "the profiler" write "$TRACING/function_profile_enabled" 1
 	taskset 1 head -c 1 /proc/version > /dev/null
+	taskset 1 sync
 	set_to 0 function_profile_enabled
 	like "$(cat "$stat")" '^ *vfs_read  *[1-9]' "counts the function"
+	like "$(cat "$stat")" "^ *$func  *1 " "and how often it was called"
 	set_to 1000000000 tracing_thresh
 	unlike "$(cat "$stat")" '^ *vfs_read ' "what is faster than tracing_thresh is left out"
 	set_to 0 tracing_thresh
+	set_to 1 function_profile_enabled
+	set_to 0 function_profile_enabled
+	unlike "$(cat "$stat")" "^ *$func " "the next run begins without the counts of the last"
 	set_to "" set_ftrace_filter
 fi
 
