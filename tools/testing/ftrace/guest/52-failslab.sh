@@ -65,6 +65,14 @@ commands_back() {
 	clear_commands "$TRACING"
 }
 # shellcheck disable=SC2317
+second_back() {
+	! grep -q '^vfs_read:' "$F" || echo '!vfs_read:traceoff:0' >> "$F"
+}
+# shellcheck disable=SC2317
+all_on() {
+	echo 1 > /proc/sys/kernel/ftrace_enabled
+}
+# shellcheck disable=SC2317
 instances() {
 	ls "$TRACING/instances"
 	cut -d'	' -f1 "$TRACING/enabled_functions"
@@ -106,7 +114,15 @@ each_fails "append a name while tracing" tracing_state filter_back append "$F" "
 "
 each_fails "set a command while tracing" tracing_state commands_back append "$F" "vfs_read:stacktrace
 "
+each_fails "switch all ops off" tracing_state all_on write /proc/sys/kernel/ftrace_enabled 0
 set_to nop current_tracer
+each_fails "switch the graph tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function_graph
+echo vfs_rename:traceoff:3 >> "$F"
+each_fails "set a command beside another" tracing_state second_back append "$F" "vfs_read:traceoff:3
+"
+works "  with memory it is set" append "$F" "vfs_read:traceoff:3
+"
+commands_back
 each_fails "make an instance" instances no_instance mkdir "$TRACING/instances/f"
 
 if [ -e "$MODULES/ftmod_callback.ko" ]; then
