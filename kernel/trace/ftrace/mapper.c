@@ -28,8 +28,7 @@ struct ftrace_func_mapper {
 	struct hlist_head	buckets[1 << MAPPER_BITS];
 };
 
-static struct mapped_ip *mapper_find(struct ftrace_func_mapper *mapper,
-					unsigned long ip)
+static struct mapped_ip *mapper_find(struct ftrace_func_mapper *mapper, unsigned long ip)
 {
 	struct mapped_ip *map;
 

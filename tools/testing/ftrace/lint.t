@@ -55,6 +55,16 @@ perl_critic()
 	perlcritic --gentle --quiet "$1"
 }
 
+# A script that says what it sources is checked together with that file.
+check_shell()
+{
+	if grep -q '# shellcheck source=' "$1"; then
+		shellcheck -x "$1"
+	else
+		shellcheck "$1"
+	fi
+}
+
 # What checkpatch gets wrong here: there is no MAINTAINERS entry to update and
 # no sign-off before a patch is sent; stubs of an interface do not use their
 # arguments and for-each macros use theirs twice; arch code includes asm/; boot
@@ -169,7 +179,7 @@ while read -r file; do
 	quiet "perlcritic: $file" perl_critic "$file"
 done < <(scripts perl; ours -name '*.pm')
 while read -r file; do
-	quiet "shellcheck: $file" shellcheck -x "$file"
+	quiet "shellcheck: $file" check_shell "$file"
 done < <(scripts '\(ba\)\?sh')
 # ftracetest's own cases have words that are to be split, and cd into tracefs without a look.
 while read -r file; do
