@@ -29,10 +29,12 @@ sub INFO()	{ return 7 }
 sub ENTSIZE()	{ return 9 }
 sub FIELDS()	{ return 10 }
 
+sub SHT_NULL()		{ return 0 }
 sub SHT_PROGBITS()	{ return 1 }
 sub SHT_SYMTAB()	{ return 2 }
 sub SHT_STRTAB()	{ return 3 }
 sub SHT_RELA()		{ return 4 }
+sub SHT_NOBITS()	{ return 8 }
 sub SHT_REL()		{ return 9 }
 sub SHT_GROUP()		{ return 17 }
 sub SHT_SYMTAB_SHNDX()	{ return 18 }
@@ -533,6 +535,21 @@ sub join_group {
 	return;
 }
 
+# The file is about to grow. A section that reaches past its end must not find contents there then.
+sub check_sections {
+	my ($obj) = @_;
+	my ($sh, $size) = @$obj{qw(sh size)};
+
+	for (my $at = FIELDS; $at < @$sh; $at += FIELDS) {
+		my $length = $sh->[$at + SIZE];
+
+		next if $length <= $size && $sh->[$at + OFFSET] <= $size - $length;
+		die "truncated, or an offset points outside it\n"
+			if $sh->[$at + TYPE] != SHT_NOBITS && $sh->[$at + TYPE] != SHT_NULL;
+	}
+	return;
+}
+
 # Add the tables to OBJ, in memory.
 sub add_tables {
 	my ($obj, @found) = @_;
@@ -653,6 +670,7 @@ sub record {
 	# What is appended to a signed module invalidates the signature, which is at the end of it.
 	die "is signed\n" if get($obj, $obj->{size} - 28, 28) eq "~Module signature appended~\n";
 
+	check_sections($obj);
 	add_tables($obj, @found);
 	if ($obj->{nlink} > 1) {
 		write_copy($obj);

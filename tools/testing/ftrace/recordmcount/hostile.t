@@ -183,6 +183,8 @@ my @lies = (
 	['relocations of nothing', qr/does not exist/, lie('.rela.text', 'info', 0xffffffff)],
 	['relocations with another symbol table', qr/another symbol table/, lie('.rela.text', 'link', 1)],
 	['code outside the file', qr/offset/, lie('.text', 'offset', 1 << 62)],
+	['data outside the file', qr/offset/, lie('.data', 'offset', length($good) - 1)],
+	['data wraps around', qr/offset/, lie('.data', 'size', ~0)],
 	['less code than relocations', qr/outside section/, lie('.text', 'size', 2)],
 	['a call before the code', qr/outside section/, patch($rela->{offset}, 'Q<', 0)],
 	['a call behind the code', qr/outside section/, patch($rela->{offset}, 'Q<', $text->{size} - 3)],
