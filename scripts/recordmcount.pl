@@ -388,6 +388,8 @@ sub find_section_symbols {
 		$obj->{xindexes} = table($obj, $obj->{xindex}, 4);
 		die "section $obj->{xindex} does not fit the symbol table\n"
 			if length($obj->{xindexes}) / 4 != length($obj->{syms}) / $size;
+		die "a symbol refers to a section that does not exist\n"
+			if grep { $_ >= $obj->{count} } unpack "L$end*", $obj->{xindexes};
 	}
 
 	my @field = unpack "($sym)*", substr $obj->{syms}, 0, $locals * $size;
@@ -535,18 +537,26 @@ sub join_group {
 	return;
 }
 
-# The file is about to grow. A section that reaches past its end must not find contents there then.
-sub check_sections {
+# The file is about to get longer, and to get more sections. A place outside the file, or a number that
+# stands for no section, would then be in the tables.
+sub check_references {
 	my ($obj) = @_;
-	my ($sh, $size) = @$obj{qw(sh size)};
+	my ($sh, $size, $count, $end) = @$obj{qw(sh size count end)};
+	my $shndx = $obj->{sym_size} == 24 ? "x6 S$end x16" : "x14 S$end";
+	my $refers = "refers to a section that does not exist\n";
 
-	for (my $at = FIELDS; $at < @$sh; $at += FIELDS) {
-		my $length = $sh->[$at + SIZE];
+	for my $i (1 .. $count - 1) {
+		my ($type, $flags, $offset, $length, $link, $info) = @$sh[map { $i * FIELDS + $_ } TYPE, FLAGS, OFFSET .. INFO];
 
-		next if $length <= $size && $sh->[$at + OFFSET] <= $size - $length;
-		die "truncated, or an offset points outside it\n"
-			if $sh->[$at + TYPE] != SHT_NOBITS && $sh->[$at + TYPE] != SHT_NULL;
+		next if $type == SHT_NULL;
+		die "section $i $refers" if $link >= $count || $info >= $count && $flags & SHF_INFO_LINK;
+		next if $type == SHT_NOBITS;
+		die "truncated, or an offset points outside it\n" if $length > $size || $offset > $size - $length;
+		my (undef, @members) = $type == SHT_GROUP ? unpack "L$end*", contents($obj, $i) : ();
+		die "section $i $refers" if grep { $_ >= $count } @members;
 	}
+	die "a symbol $refers"
+		if grep { $_ >= $count && $_ < SHN_LORESERVE } unpack "($shndx)*", $obj->{syms};
 	return;
 }
 
@@ -670,7 +680,7 @@ sub record {
 	# What is appended to a signed module invalidates the signature, which is at the end of it.
 	die "is signed\n" if get($obj, $obj->{size} - 28, 28) eq "~Module signature appended~\n";
 
-	check_sections($obj);
+	check_references($obj);
 	add_tables($obj, @found);
 	if ($obj->{nlink} > 1) {
 		write_copy($obj);

@@ -185,13 +185,33 @@ my @lies = (
 	['code outside the file', qr/offset/, lie('.text', 'offset', 1 << 62)],
 	['data outside the file', qr/offset/, lie('.data', 'offset', length($good) - 1)],
 	['data wraps around', qr/offset/, lie('.data', 'size', ~0)],
+	['a link to a section that does not exist', qr/does not exist/, lie('.data', 'link', scalar keys %{$sections})],
+	['information on a section that does not exist', qr/does not exist/, do {
+		my $bad = lie('.data', 'info', scalar keys %{$sections});
+		substr $bad, $shoff + 64 * $number{'.data'} + $field{flags}, 1, "\x43";
+		$bad;
+	}],
+	['a symbol in a section that does not exist', qr/does not exist/,
+		patch($symtab->{offset} + 24 * ($symbols - 1) + 6, 'S<', scalar keys %{$sections})],
 	['less code than relocations', qr/outside section/, lie('.text', 'size', 2)],
 	['a call before the code', qr/outside section/, patch($rela->{offset}, 'Q<', 0)],
 	['a call behind the code', qr/outside section/, patch($rela->{offset}, 'Q<', $text->{size} - 3)],
 	['a call at the end of the address space', qr/outside section/, patch($rela->{offset}, 'Q<', ~0)],
 	['a symbol that does not exist', qr/symbol that does not exist/, patch($rela->{offset} + 24 + 12, 'L<', $symbols)],
+	['group of a section that does not exist', qr/does not exist/,
+		patch($sections->{$number{'.group'}}{offset} + 8, 'L<', scalar keys %{$sections})],
 	['group that names no members', qr/is in no group/, lie('.group', 'size', 4)],
 	['half a group', qr/entry size/, lie('.group', 'size', 6)],
+	['half a word of a group', qr/entry size/, lie('.group', 'size', 2)],
+	['indexes of sections that do not exist', qr/does not exist/, do {
+		my $object = assemble('indexes', "f: call __fentry__\n.section .idx,\"a\"\n.fill 9, 4, 99");
+		my %at = map { $_->{name} => $_ } values %{view($object)->{section}};
+		my $bad = slurp($object);
+		# One index for each symbol.
+		substr $bad, unpack('x40 Q<', $bad) + 64 * $at{'.idx'}{number} + 4, 60,
+			pack 'L<Q<Q<Q<Q<L<L<Q<Q<', 18, 0, 0, $at{'.idx'}{offset}, $at{'.symtab'}{size} / 6, $at{'.symtab'}{number}, 0, 4, 4;
+		$bad;
+	}],
 	['too many names', qr/too many symbols/, do {
 		my $many = join "\n", map { ".if 1\n.globl q$_\nq$_ = 0\n.endif" } 1 .. 99;
 		my $object = assemble('names', "f: call __fentry__\n$many");
