@@ -70,12 +70,7 @@ is "$(lsmod | grep -c ftmod)" 0 "nor itself"
 set_to nop current_tracer
 
 # A class goes with its last site, even if a module took the site away, and its trampoline a while later.
-tries=0
-while grep -q ' t ftrace_trampoline' /proc/kallsyms && [ $tries -lt 30 ]; do
-	tries=$((tries + 1))
-	sleep 1
-done
-is "$(grep -c ' t ftrace_trampoline' /proc/kallsyms)" 0 "no trampoline is left"
+is "$(settled 0 trampolines)" 0 "no trampoline is left"
 
 # With all functions of the kernel on.
 set_to "" set_ftrace_filter

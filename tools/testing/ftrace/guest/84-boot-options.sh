@@ -14,6 +14,6 @@ set_to 0 tracing_on
 like "$(cat "$TRACING/trace")" '<stack trace>' "stacks have been traced since boot"
 like "$(cat "$TRACING/trace")" '^ => vfs_read$' "of the function"
 set_to nop current_tracer
-is "$(grep -c ' ftrace_trampoline' /proc/kallsyms)" 0 "no trampoline is left behind"
+is "$(settled 0 trampolines)" 0 "no trampoline is left behind"
 
 done_testing

@@ -260,7 +260,7 @@ static void run_offline(void)
 	int ret;
 
 	if (!cpu) {
-		note("# one CPU cannot leave");
+		note("ok # SKIP one CPU cannot leave");
 		return;
 	}
 	if (start_held(&a, ftmod_rm_one))
