@@ -5,7 +5,9 @@
  */
 #include <linux/ftrace_arch.h>
 
+#include "class.h"
 #include "core.h"
+#include "direct.h"
 #include "ftrace_kunit.h"
 
 /* If one site cannot be part of a plan, the plan changes no site. */
@@ -167,6 +169,30 @@ static void switching_asks_nobody(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
 }
 
+/*
+ * A call cannot reach memory that was allocated. Registering such an address, and changing
+ * to such an address, is refused; the number of the class that was not made is used again.
+ */
+static void far_callers_are_refused(struct kunit *test)
+{
+	unsigned long far = (unsigned long)test;
+	unsigned int id;
+
+	if (arch_ftrace_reaches(far) && !IS_ENABLED(CONFIG_64BIT))
+		kunit_skip(test, "a call reaches all addresses");
+	share_func1(test);
+	id = ftrace_kunit_class(ftrace_kunit_func1)->id;
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, far), -ERANGE);
+	KUNIT_EXPECT_EQ(test, ftrace_direct_of(&direct), stub);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, stub, false), 0);
+
+	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&direct, far), -ERANGE);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, stub), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->id, id);
+}
+
 /* A change of filter cannot ask the owner. */
 static void filters_cannot_ask(struct kunit *test)
 {
@@ -186,6 +212,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(direct_callers_are_asked),
 	KUNIT_CASE(sharing_outlives_a_rival),
 	KUNIT_CASE(switching_asks_nobody),
+	KUNIT_CASE(far_callers_are_refused),
 	KUNIT_CASE(filters_cannot_ask),
 #endif
 	{ }
