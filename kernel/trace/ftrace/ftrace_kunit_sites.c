@@ -97,7 +97,7 @@ static void bad_site_is_left_alone(struct kunit *test)
 
 	/* Matched by a glob, and then named. */
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func*", 18, 1), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&ops_a, ftrace_kunit_func4, false), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func4", 18, 0), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
 
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, STRANGE));
