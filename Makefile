@@ -21,7 +21,7 @@ TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib
 
 .PHONY: prepare help packages test-packages full-packages run shell check check-full check-debug check-all \
-	mutants bench series series-check series-bisect deb lint clean
+	mutants model bench series series-check series-bisect deb lint clean
 
 prepare: packages
 	@scripts/unpack-base "$(BASE)" $(B)
@@ -36,6 +36,7 @@ help:
 	@echo '                   CONFIGS="locks rt" selects'
 	@echo 'make check-all     what takes too long for every change; says when it was last green'
 	@echo 'make mutants       plant faults, one at a time: which test sees it? MUTANTS="NAME..." for some'
+	@echo 'make model         spin proves models of patching, removal and readers without a lock'
 	@echo 'make bench         measure against the unmodified base'
 	@echo 'make series        the series as mails for git am, in build/series;'
 	@echo '                   SIGNOFF="Name <mail>" is the sender'
@@ -99,6 +100,12 @@ mutants: prepare test-packages
 
 bench: prepare
 	@tools/tracing/bench/run
+
+# The models need nothing of the base kernel.
+model:
+	@mkdir -p $(B)
+	@scripts/install-packages $(B)/packages.log $(shell cat tools/testing/ftrace/model/packages)
+	@tools/testing/ftrace/model/run
 
 lint: prepare test-packages
 	@tools/testing/ftrace/run-tests tools/testing/ftrace/lint.t
