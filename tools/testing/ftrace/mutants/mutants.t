@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The planted faults fit the code: each patch applies, has one file, and names tests that exist or a
-# reason why no test sees the fault; each file of the core has a fault.
+# The planted faults fit the code: each patch applies, has one file, and names tests and variants of
+# models that exist, or a reason why no test sees the fault; each file of the core has a fault.
 
 use strict;
 use warnings;
@@ -13,6 +13,8 @@ use Test::More;
 my $tests = dirname($FindBin::RealBin);
 my $root = "$tests/../../..";
 my %faulty;
+my %variant = map { /^(\w+)\t([^\t]+)\t\w+\t/ ? ("$1 $2" => 1) : () }
+	split /\n/, slurp("$tests/model/cases");
 
 sub slurp {
 	my ($file) = @_;
@@ -37,7 +39,11 @@ for my $patch (glob "$FindBin::RealBin/*.patch") {
 	push @bad, 'no line that says the fault' if ($fault // '') !~ /^\w.{20,}[^.]$/;
 	push @bad, 'not one file' if @files != 1;
 	for my $line (grep { /./ } @lines) {
-		next if $line =~ /^Survives: .+\.$/ || $line =~ /^Tests: model \w+( \w+(=\d+)?)+$/;
+		next if $line =~ /^Survives: .+\.$/;
+		if ($line =~ /^Tests: model (.+)/) {
+			push @bad, "no variant $1" if !$variant{$1};
+			next;
+		}
 		my ($words) = $line =~ /^Tests: (?:locks )?(.+)/ or push @bad, "what is this: $line";
 		push @bad, map { "no test $_" } grep { !known($_) } split ' ', $words // '';
 	}
