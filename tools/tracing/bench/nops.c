@@ -21,13 +21,13 @@ struct nop {
 	int insns;
 };
 
-#define FUNCTION(name, bytes)							\
-	void name(void);							\
-	asm(".text\n.p2align 6\n.type " #name ", @function\n" #name ":\n"	\
-	    ".byte " bytes "\nret\n.size " #name ", . - " #name "\n")
+#define FUNCTION(name, code)							\
+	static __attribute__((naked)) void name(void)				\
+	{									\
+		asm(code "ret");						\
+	}
 
-void nop_empty(void);
-asm(".text\n.p2align 6\n.type nop_empty, @function\nnop_empty:\nret\n.size nop_empty, . - nop_empty\n");
+#define BYTES(bytes)	".byte " bytes "\n"
 
 #ifdef __x86_64__
 #define LEA	"0x48, 0x8d, 0x74, 0x26, 0x00"
@@ -40,12 +40,13 @@ asm(".text\n.p2align 6\n.type nop_empty, @function\nnop_empty:\nret\n.size nop_e
 #define TWO	"0x66, 0x66, 0x90, 0x66, 0x90"
 #define PREFIX	"0x66, 0x66, 0x66, 0x66, 0x90"
 
-FUNCTION(nop_jmp3, JMP3);
-FUNCTION(nop_jmp5, JMP5);
-FUNCTION(nop_two, TWO);
-FUNCTION(nop_prefix, PREFIX);
-FUNCTION(nop_p6, P6);
-FUNCTION(nop_lea, LEA);
+FUNCTION(nop_empty, "")
+FUNCTION(nop_jmp3, BYTES(JMP3))
+FUNCTION(nop_jmp5, BYTES(JMP5))
+FUNCTION(nop_two, BYTES(TWO))
+FUNCTION(nop_prefix, BYTES(PREFIX))
+FUNCTION(nop_p6, BYTES(P6))
+FUNCTION(nop_lea, BYTES(LEA))
 
 static const struct nop nops[] = {
 	{ "empty function", nop_empty, 0 },
