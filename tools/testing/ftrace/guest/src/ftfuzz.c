@@ -397,6 +397,12 @@ static char *at_end_of_page(const char *bytes, size_t len)
 	return memcpy(page + TEXT_MAX - len, bytes, len);
 }
 
+/*
+ * Much more than there is, but inside of user space: otherwise the write ends before it reaches the
+ * file, and for the file there was no write.
+ */
+#define MUCH	(sizeof(long) > 4 ? 0x7fffffffUL : 0x100000UL)
+
 /* Write LEN bytes, or as many as the kernel takes. A filter takes a word at a time. */
 static void write_piece(const char *bytes, size_t len)
 {
@@ -406,7 +412,7 @@ static void write_piece(const char *bytes, size_t len)
 
 		/* More than there is: the kernel may take it, or meet the end of the page. */
 		if (one_in(50))
-			count = one_in(2) ? len + 1 + below(4096) : 0x7fffffff;
+			count = one_in(2) ? len + 1 + below(4096) : MUCH;
 		if (alone && !file.reads)
 			file.reads = contents(file.path);
 		n = write(file.fd, at_end_of_page(bytes, len), count);
