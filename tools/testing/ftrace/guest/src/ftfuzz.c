@@ -360,7 +360,14 @@ static void refused(int err)
 {
 	/* The guide has all but EFAULT. */
 	static const int documented[] = { EINVAL, ENODEV, ENOMEM, EBUSY, EPERM, ERANGE, EFAULT };
-	bool known = err == ENOENT && !alone; /* The instance has gone. */
+	/* The instance has gone. */
+	bool known = err == ENOENT && !alone;
+
+	/*
+	 * The function graph tracer of the base leaves its probe of sched_switch behind if it
+	 * cannot start, and cannot start again with the probe there.
+	 */
+	known |= err == EEXIST && strstr(file.path, "current_tracer");
 
 	for (size_t i = 0; i < ARRAY_SIZE(documented); i++)
 		known |= err == documented[i];
