@@ -80,7 +80,7 @@ static const struct kernel_param_ops call_ops = {
 module_param_cb(call, &call_ops, NULL, 0200);
 MODULE_PARM_DESC(call, "NAME COUNT: call function ftmod_a_NAME COUNT times");
 
-static noinline __init int ftmod_a_setup(void)
+static noinline __noclone __init int ftmod_a_setup(void)
 {
 	barrier();
 	return 0;
