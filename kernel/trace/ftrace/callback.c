@@ -28,7 +28,6 @@
 #include "callback.h"
 #include "core.h"
 #include "counts.h"
-#include "direct.h"
 #include "kallsyms.h"
 
 /* If a task stays in a removed callback for longer, a message is logged. */

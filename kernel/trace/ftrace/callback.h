@@ -54,6 +54,16 @@ struct ftrace_caller {
 	struct ftrace_slot	slot[] __counted_by(nr);
 };
 
+/* What the sites of a direct caller call; 0 if the ops is not a direct caller. */
+static inline unsigned long ftrace_direct_of(const struct ftrace_ops *ops)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
+		return ops->direct_call;
+#endif
+	return 0;
+}
+
 int ftrace_callback_make(struct ftrace_ops *ops);
 void ftrace_callback_put(struct ftrace_callback *cb);
 unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace_patch *patch,

@@ -15,8 +15,6 @@
 #include "callback.h"
 #include "class.h"
 #include "core.h"
-#include "direct.h"
-#include "ipmodify.h"
 #include "table.h"
 
 static struct ftrace_class empty;
@@ -78,14 +76,18 @@ static int class_make_room(u32 id)
  * ftrace_class_check - may the ops of a class share a function?
  * @c: the class
  * @new: the ops of the class that is about to be added
+ * @asked: the owners of direct callers have been asked whether they share with @new
  *
  * One ops may change the instruction pointer, and one ops may be a direct caller. Both
- * may be in a class if the owner of the direct caller agrees.
+ * may be in a class if the owner of the direct caller agrees. The owner is asked before
+ * the ops that changes the instruction pointer is registered. If that ops gets a function
+ * later, by a change of its filter, the owner does not know of it.
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, -EBUSY, or the answer of the owner of the direct caller.
  */
-int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *new)
+int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *new,
+		       bool asked)
 {
 	struct ftrace_ops *ipmodify = NULL, *direct = NULL;
 
@@ -109,7 +111,7 @@ int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *ne
 		return -EBUSY;
 	if (new == direct)
 		return direct->ops_func(direct, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
-	return ftrace_ipmodify_asked(ipmodify) ? 0 : -EBUSY;
+	return asked ? 0 : -EBUSY;
 }
 
 /* Set what the sites of a class call. */

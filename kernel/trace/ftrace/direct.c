@@ -12,7 +12,6 @@
 
 #include "class.h"
 #include "core.h"
-#include "direct.h"
 #include "hash.h"
 #include "ipmodify.h"
 #include "ops.h"
@@ -67,7 +66,7 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 	ops->func = direct_func;
 	ops->flags |= FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS;
 	ops->direct_call = addr;
-	ret = ftrace_ops_start(ops);
+	ret = ftrace_ops_start(ops, 0);
 	if (ret) {
 		ops->func = NULL;
 		ops->direct_call = 0;

@@ -11,7 +11,6 @@
 #include "callback.h"
 #include "class.h"
 #include "core.h"
-#include "direct.h"
 #include "ftrace_kunit.h"
 #include "ops.h"
 #include "table.h"

@@ -5,9 +5,9 @@
  */
 #include <linux/ftrace_arch.h>
 
+#include "callback.h"
 #include "class.h"
 #include "core.h"
-#include "direct.h"
 #include "ftrace_kunit.h"
 
 /* If one site cannot be part of a plan, the plan changes no site. */

@@ -11,7 +11,6 @@
 
 #include "core.h"
 #include "hash.h"
-#include "ops.h"
 
 /* Binary logarithm of the number of buckets of a new hash. */
 #define FIRST_BITS	4

@@ -37,6 +37,21 @@ static inline bool ftrace_entry_exact(const struct ftrace_func_entry *entry)
 	return entry->direct;
 }
 
+/* The ops itself if no ops runs under it, else each ops that runs under it. */
+#define for_each_ftrace_sub(_sub, _ops)					\
+	for ((_sub) = ftrace_sub_after(_ops, NULL); (_sub);		\
+	     (_sub) = ftrace_sub_after(_ops, _sub))
+
+static inline struct ftrace_ops *ftrace_sub_after(struct ftrace_ops *ops,
+						  struct ftrace_ops *sub)
+{
+	if (list_empty(&ops->subop_list))
+		return sub ? NULL : ops;
+	if (!sub)
+		return list_first_entry(&ops->subop_list, struct ftrace_ops, list);
+	return list_is_last(&sub->list, &ops->subop_list) ? NULL : list_next_entry(sub, list);
+}
+
 /* Walk over all entries of a hash. The loop may free the current entry. */
 #define for_each_ftrace_entry(_hash, _entry, _tmp, _i)				\
 	for ((_i) = 0; (_i) < 1 << (_hash)->size_bits; (_i)++)			\

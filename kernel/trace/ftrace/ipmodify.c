@@ -12,16 +12,12 @@
 
 #include "class.h"
 #include "core.h"
-#include "direct.h"
 #include "hash.h"
 #include "ipmodify.h"
 #include "table.h"
 
 /* Direct callers do not change while the owner of one of them is asked. */
 DEFINE_MUTEX(direct_mutex);
-
-/* The ops for which owners of direct callers are being asked; direct_mutex held. */
-static struct ftrace_ops *asking;
 
 /**
  * ftrace_ops_on - find an ops on a site by a flag
@@ -115,10 +111,8 @@ int ftrace_ipmodify_begin(struct ftrace_ops *ops)
 
 	mutex_lock(&direct_mutex);
 	ret = ipmodify_ask_all(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER, &asked);
-	if (!ret) {
-		WRITE_ONCE(asking, ops);
+	if (!ret)
 		return 0;
-	}
 	ipmodify_ask_all(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &asked);
 	mutex_unlock(&direct_mutex);
 	return ret;
@@ -140,24 +134,7 @@ void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered)
 		return;
 	if (!registered)
 		ipmodify_ask_all(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &all);
-	WRITE_ONCE(asking, NULL);
 	mutex_unlock(&direct_mutex);
-}
-
-/**
- * ftrace_ipmodify_asked - have the owners of direct callers been asked about an ops?
- * @ops: the ops, which changes the instruction pointer
- *
- * The owners have been asked while @ops is being registered. If @ops gets a function
- * later, by a change of its filter, the direct caller of that function does not know of
- * @ops.
- *
- * Context: Any context.
- * Return: true if the owners have been asked.
- */
-bool ftrace_ipmodify_asked(struct ftrace_ops *ops)
-{
-	return READ_ONCE(asking) == ops;
 }
 
 /**

@@ -4,18 +4,20 @@
 #define _FTRACE_IPMODIFY_H
 
 #include <linux/ftrace.h>
+#include <linux/mutex.h>
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+/* Held while direct callers change, and while their owners are asked. */
+extern struct mutex direct_mutex;
+
 struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag);
 int ftrace_ipmodify_begin(struct ftrace_ops *ops);
 void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered);
 void ftrace_ipmodify_gone(struct ftrace_ops *ops);
-bool ftrace_ipmodify_asked(struct ftrace_ops *ops);
 #else
 static inline int ftrace_ipmodify_begin(struct ftrace_ops *ops) { return 0; }
 static inline void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered) { }
 static inline void ftrace_ipmodify_gone(struct ftrace_ops *ops) { }
-static inline bool ftrace_ipmodify_asked(struct ftrace_ops *ops) { return false; }
 #endif
 
 #endif

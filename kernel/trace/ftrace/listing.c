@@ -13,7 +13,6 @@
 #include "callback.h"
 #include "class.h"
 #include "core.h"
-#include "direct.h"
 #include "listing.h"
 
 static bool listing_has(const struct ftrace_listing *l, const struct ftrace_table *t,

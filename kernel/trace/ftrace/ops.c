@@ -196,6 +196,7 @@ static void ops_end(struct ftrace_ops *ops)
 /**
  * ftrace_ops_start - register an ops
  * @ops: the ops
+ * @flags: FTRACE_PLAN_ASKED if the owners of direct callers have been asked, else 0
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or an error with no site changed: -ENODEV after ftrace_kill(); -EBUSY
@@ -205,7 +206,7 @@ static void ops_end(struct ftrace_ops *ops)
  *	that cannot be traced, or would change the instruction pointer of all
  *	functions; or an error of ftrace_plan_run().
  */
-int ftrace_ops_start(struct ftrace_ops *ops)
+int ftrace_ops_start(struct ftrace_ops *ops, unsigned int flags)
 {
 	struct ftrace_hash *filter;
 	int ret;
@@ -244,7 +245,7 @@ int ftrace_ops_start(struct ftrace_ops *ops)
 
 	ops->callback->seq = ++ops_seq;
 	ops->flags |= FTRACE_OPS_FL_ENABLED;
-	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_NAMED);
+	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_NAMED | flags);
 	if (ret) {
 		ops->flags &= ~FTRACE_OPS_FL_ENABLED;
 		ops_end(ops);
@@ -325,7 +326,7 @@ int register_ftrace_function(struct ftrace_ops *ops)
 		return ret;
 
 	mutex_lock(&ftrace_lock);
-	ret = ftrace_ops_start(ops);
+	ret = ftrace_ops_start(ops, FTRACE_PLAN_ASKED);
 	mutex_unlock(&ftrace_lock);
 
 	ftrace_ipmodify_end(ops, !ret);

@@ -95,7 +95,7 @@ static int plan_check(const struct plan *p, const struct ftrace_class *from,
 		return 0;
 	for (unsigned int i = 0; i < to->nr && !ret; i++)
 		if (!ftrace_class_has(from, to->ops[i]))
-			ret = ftrace_class_check(to, to->ops[i]);
+			ret = ftrace_class_check(to, to->ops[i], p->flags & FTRACE_PLAN_ASKED);
 	return ret;
 }
 

@@ -41,11 +41,14 @@ struct ftrace_scope {
  * @FTRACE_PLAN_AGREED: The ops had these sites before, and agreed to share them.
  * @FTRACE_PLAN_REMOVES: The only ops of the plan is being unregistered: it loses all
  *	sites, and all slots that call it are switched off. Needs no memory.
+ * @FTRACE_PLAN_ASKED: The only ops of the plan is being registered, and the owners of
+ *	the direct callers on its sites agreed to share them.
  */
 enum ftrace_plan_flags {
 	FTRACE_PLAN_NAMED	= BIT(0),
 	FTRACE_PLAN_AGREED	= BIT(1),
 	FTRACE_PLAN_REMOVES	= BIT(2),
+	FTRACE_PLAN_ASKED	= BIT(3),
 };
 
 int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,

@@ -167,7 +167,7 @@ static int probe_set_functions(struct ftrace_func_probe *probe,
 	if (ret || ops->flags & FTRACE_OPS_FL_ENABLED)
 		return ret;
 
-	ret = ftrace_ops_start(ops);
+	ret = ftrace_ops_start(ops, 0);
 	if (!ret)
 		list_add(&probe->list, &probe->tr->func_probes);
 	return ret;

@@ -34,7 +34,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 
 	first = list_empty(&ops->subop_list);
 	list_add(&subops->list, &ops->subop_list);
-	ret = first ? ftrace_ops_start(ops) : ftrace_ops_plan(ops, subops, FTRACE_PLAN_NAMED);
+	ret = first ? ftrace_ops_start(ops, 0) : ftrace_ops_plan(ops, subops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		list_del(&subops->list);
 		return ret;
