@@ -14,7 +14,7 @@ BASE_COMMIT := $(if $(findstring $(HASH),$(BASE)),$(BASE),$(patsubst %/.git,%$(H
 
 # What a build and a guest need; the tests and checkers; the full kernel.
 PACKAGES := $(if $(filter $(DEBIAN_BASE),$(BASE)),linux-source-6.12) xz-utils build-essential bc \
-	    bison flex cpio quilt patch rsync libelf-dev perl ccache git \
+	    bison flex cpio quilt patch rsync libelf-dev libssl-dev perl ccache git \
 	    qemu-system-x86 busybox-static
 TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)

@@ -48,18 +48,22 @@ static const struct seq_operations list_seq_ops = {
 
 static int listing_open(struct inode *inode, struct file *file)
 {
+	unsigned long flags = (unsigned long)inode->i_private;
 	struct ftrace_listing *l;
 	int ret;
 
 	if (unlikely(ftrace_disabled))
 		return -ENODEV;
-	ret = security_locked_down(LOCKDOWN_TRACEFS);
-	if (ret)
-		return ret;
+	/* Also on a locked down machine, an admin may see which functions are traced. */
+	if (!(flags & (FTRACE_ITER_ENABLED | FTRACE_ITER_TOUCHED))) {
+		ret = security_locked_down(LOCKDOWN_TRACEFS);
+		if (ret)
+			return ret;
+	}
 	l = __seq_open_private(file, &list_seq_ops, sizeof(*l));
 	if (!l)
 		return -ENOMEM;
-	l->flags = (unsigned long)inode->i_private;
+	l->flags = flags;
 	return 0;
 }
 

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# boot: lockdown=confidentiality ftrace_filter=vfs_read
+#
+# A kernel that is locked down from boot has no files of the tracer, and boots without a complaint.
+
+KEEP=y
+. "$(dirname "$0")/tap.sh"
+lock=/sys/kernel/security/lockdown
+[ -e $lock ] || mount -t securityfs nodev /sys/kernel/security
+need $lock
+
+# There is nothing to reset.
+reset() {
+	:
+}
+
+like "$(cat $lock)" '\[confidentiality\]' "the lockdown is confidentiality"
+is "$(ls "$TRACING")" "" "tracefs is empty"
+like "$(dmesg)" 'ftrace: [0-9]* call sites' "the call sites are nops"
+is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+
+done_testing
