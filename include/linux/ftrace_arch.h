@@ -69,6 +69,12 @@ struct ftrace_tramp {
 	unsigned int		size;
 };
 
+#ifdef CONFIG_FTRACE_CORE_FAULTS
+bool ftrace_fault_site(void);
+#else
+static inline bool ftrace_fault_site(void) { return false; }
+#endif
+
 #ifdef CONFIG_DYNAMIC_FTRACE
 /* The core holds this lock for all changes of what is traced. */
 extern struct mutex ftrace_lock;

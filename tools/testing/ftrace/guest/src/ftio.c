@@ -48,6 +48,7 @@ static const char usage[] =
 	"  read FILE          open and read to the end\n"
 	"  open MODE FILE     open with MODE r, w, a or rw\n"
 	"  mkdir DIR          rmdir DIR\n"
+	"  insmod FILE        rmmod NAME\n"
 	"  nobody VERB ...    do VERB as an unprivileged user\n"
 	"  nth N VERB ...     do VERB; its Nth failable allocation fails; status 4 if it made fewer\n"
 	"  nops               read \"ADDRESS NAME\" lines, list those not the 5-byte nop in /proc/kcore; or \"all nops\"\n"
@@ -125,6 +126,15 @@ static int open_mode(const char *mode, const char *file)
 	else
 		return 2;
 	return open(file, flags) < 0 ? refused() : 0;
+}
+
+static int load_module(const char *file)
+{
+	int fd = open(file, O_RDONLY);
+
+	if (fd < 0)
+		return refused();
+	return syscall(SYS_finit_module, fd, "", 0) ? refused() : 0;
 }
 
 static int run(int argc, char **argv);
@@ -250,7 +260,7 @@ static int check_nops(void)
 
 static int show_bytes(unsigned long addr, size_t len)
 {
-	unsigned char buf[64];
+	static unsigned char buf[WINDOW];
 	struct kcore k;
 
 	if (len > sizeof(buf))
@@ -563,6 +573,10 @@ static int run(int argc, char **argv)
 		return mkdir(argv[1], 0755) ? refused() : 0;
 	if (!strcmp(verb, "rmdir") && argc == 2)
 		return rmdir(argv[1]) ? refused() : 0;
+	if (!strcmp(verb, "insmod") && argc == 2)
+		return load_module(argv[1]);
+	if (!strcmp(verb, "rmmod") && argc == 2)
+		return syscall(SYS_delete_module, argv[1], O_NONBLOCK) ? refused() : 0;
 	if (!strcmp(verb, "nobody") && argc > 1)
 		return as_nobody(argc - 1, argv + 1);
 	if (!strcmp(verb, "nth") && argc > 2)
