@@ -20,15 +20,18 @@ complaints() {
 }
 
 # each_fails NAME STATE RESTORE VERB...: each allocation of VERB fails once. STATE prints what must
-# not change, RESTORE undoes a success.
+# not change, RESTORE undoes a success. No operation here needs MOST allocations.
+MOST=1000
+points=0
 each_fails() {
 	name=$1 state=$2 restore=$3
 	shift 3
 	before=$($state)
 	n=0 refused=0 changed='' lost=''
-	while n=$((n + 1)) && [ $n -lt 150 ]; do
+	while n=$((n + 1)) && [ $n -lt $MOST ]; do
 		ftio nth $n "$@" > "$TMP.out" 2>&1
-		case $? in
+		status=$?
+		case $status in
 		0)	[ "$($state)" != "$before" ] || lost="$lost $n" ;;
 		1)	refused=$((refused + 1))
 			[ "$($state)" = "$before" ] || changed="$changed $n:$(cat "$TMP.out")" ;;
@@ -37,6 +40,8 @@ each_fails() {
 		$restore
 	done
 	$restore
+	points=$((points + n - 1))
+	[ $MOST -lt 1000 ] || is "$status" 4 "$name: all of its allocations were tried"
 	is "$changed" "" "$name: $((n - 1)) allocations; $refused are needed; the operation is refused and nothing changed"
 	base_todo is "$lost" "" "  what was not refused was done"
 	at_least "$refused" 1 "  a failure was seen"
@@ -71,6 +76,73 @@ second_back() {
 # shellcheck disable=SC2317
 all_on() {
 	echo 1 > /proc/sys/kernel/ftrace_enabled
+}
+# shellcheck disable=SC2317
+pids() {
+	cat "$TRACING/set_ftrace_pid"
+	tracing_state
+}
+# shellcheck disable=SC2317
+pids_back() {
+	echo > "$TRACING/set_ftrace_pid"
+}
+# shellcheck disable=SC2317
+graph_state() {
+	cat "$TRACING/set_graph_function"
+	tracing_state
+}
+# shellcheck disable=SC2317
+graph_back() {
+	echo vfs_open > "$TRACING/set_graph_function"
+}
+# shellcheck disable=SC2317
+option() {
+	cat "$TRACING/options/func_stack_trace"
+	tracing_state
+}
+# shellcheck disable=SC2317
+option_back() {
+	echo 0 > "$TRACING/options/func_stack_trace"
+}
+# shellcheck disable=SC2317
+profiling() {
+	cat "$TRACING/function_profile_enabled"
+	tracing_state
+}
+# shellcheck disable=SC2317
+profiling_back() {
+	echo 0 > "$TRACING/function_profile_enabled"
+}
+# shellcheck disable=SC2317
+module_state() {
+	cut -d' ' -f1 /proc/modules
+	sed 's/ .*//' "$TRACING/dyn_ftrace_total_info"
+	tracing_state | grep -v ':mod:'
+}
+# shellcheck disable=SC2317
+module_back() {
+	[ ! -d /sys/module/ftmod_a ] || rmmod ftmod_a
+}
+# A filter that waited for the module is used up, also if the module fails to load after that.
+# shellcheck disable=SC2317
+module_wanted() {
+	module_back
+	grep -q ':mod:' "$F" || echo '*:mod:ftmod_a' >> "$F"
+}
+# shellcheck disable=SC2317
+direct_back() {
+	[ ! -d /sys/module/ftrace_direct ] || rmmod ftrace_direct
+}
+# shellcheck disable=SC2317
+probe_state() {
+	cat "$TRACING/dynamic_events" "$TRACING"/events/f/*/enable
+	tracing_state
+}
+# shellcheck disable=SC2317
+probes_off() {
+	for file in "$TRACING"/events/f/*/enable; do
+		echo 0 > "$file"
+	done
 }
 # shellcheck disable=SC2317
 instances() {
@@ -117,13 +189,54 @@ each_fails "set a command while tracing" tracing_state commands_back append "$F"
 each_fails "switch all ops off" tracing_state all_on write /proc/sys/kernel/ftrace_enabled 0
 set_to nop current_tracer
 each_fails "switch the graph tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function_graph
+graph_back
+each_fails "set a function of the graph tracer" graph_state graph_back append "$TRACING/set_graph_function" "vfs_read
+"
+: > "$TRACING/set_graph_function"
+each_fails "set a pid" pids pids_back append "$TRACING/set_ftrace_pid" 1
+set_to function current_tracer
+each_fails "set a pid while tracing" pids pids_back append "$TRACING/set_ftrace_pid" 1
+each_fails "set an option of the tracer" option option_back write "$TRACING/options/func_stack_trace" 1
+set_to nop current_tracer
+if [ -e "$TRACING/function_profile_enabled" ]; then
+	each_fails "switch the profiler on" profiling profiling_back write "$TRACING/function_profile_enabled" 1
+else
+	skip "no function profiler"
+fi
+if [ -e "$MODULES/ftmod_a.ko" ]; then
+	each_fails "load a module" module_state module_back insmod "$MODULES/ftmod_a.ko"
+	module_wanted
+	set_to function current_tracer
+	each_fails "load a module that is traced" module_state module_wanted insmod "$MODULES/ftmod_a.ko"
+	set_to nop current_tracer
+	clear_commands "$TRACING"
+	echo vfs_open > "$F"
+else
+	skip "no ftmod_a.ko"
+fi
+if [ -e "$MODULES/ftrace-direct.ko" ]; then
+	each_fails "register a direct caller" module_state direct_back insmod "$MODULES/ftrace-direct.ko"
+else
+	skip "no ftrace-direct.ko"
+fi
+if [ -e "$TRACING/dynamic_events" ] && echo 'p:f/kp vfs_read' >> "$TRACING/dynamic_events" &&
+	echo 'f:f/fp vfs_write' >> "$TRACING/dynamic_events"; then
+	each_fails "switch a kprobe on" probe_state probes_off write "$TRACING/events/f/kp/enable" 1
+	each_fails "switch an fprobe on" probe_state probes_off write "$TRACING/events/f/fp/enable" 1
+	echo > "$TRACING/dynamic_events"
+else
+	skip "no kprobe or fprobe events"
+fi
 echo vfs_rename:traceoff:3 >> "$F"
 each_fails "set a command beside another" tracing_state second_back append "$F" "vfs_read:traceoff:3
 "
 works "  with memory it is set" append "$F" "vfs_read:traceoff:3
 "
 commands_back
+# Behind the first hundreds are those for the files of each event.
+MOST=300
 each_fails "make an instance" instances no_instance mkdir "$TRACING/instances/f"
+MOST=1000
 
 if [ -e "$MODULES/ftmod_callback.ko" ]; then
 	P=/sys/module/ftmod_callback/parameters
@@ -163,6 +276,7 @@ else
 	skip "no ftmod_callback.ko"
 fi
 
+echo "# $points allocations failed, one at a time"
 echo Y > $slab/ignore-gfp-wait
 echo "$verbose" > $slab/verbose
 is "$(all_nops)" "all nops" "all sites are nops"
