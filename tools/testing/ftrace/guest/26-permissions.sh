@@ -1,32 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Who may do what with the files. All files belong to root. A mount option can open the directory
+# Who may do what with the files. Modes and owners are those of the base, which the file "modes"
+# records. All files belong to root. A mount option can open the directory
 # for others, but not the files.
 
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/modes.sh"
 
-modes=
-for file in set_ftrace_filter set_ftrace_notrace set_ftrace_pid set_ftrace_notrace_pid current_tracer tracing_on \
-	trace available_filter_functions available_filter_functions_addrs enabled_functions touched_functions \
-	dyn_ftrace_total_info available_tracers; do
-	modes="$modes$file $(stat -c %a "$TRACING/$file")
-"
+# The files that are not in the record belong to options that the recorded kernel does not have.
+modes > "$TMP.modes"
+awk '/^#/ { next } NR == FNR { base[$4] = $0; next } !($4 in base) { print "# no record of the base: " $0; next }
+	base[$4] != $0 { print $0 ", on the base " base[$4] }' "$(dirname "$0")/modes" "$TMP.modes" > "$TMP.differ"
+grep '^#' "$TMP.differ"
+is "$(grep -v '^#' "$TMP.differ")" "" "modes and owners of the files are those of the base"
+at_least "$(($(wc -l < "$TMP.modes") - $(grep -c '^#' "$TMP.differ")))" 100 "  compared"
+for file in set_ftrace_filter set_ftrace_notrace set_ftrace_pid set_ftrace_notrace_pid available_filter_functions \
+	available_filter_functions_addrs enabled_functions touched_functions dyn_ftrace_total_info; do
+	like "$(cat "$TMP.modes")" "^[0-7]* 0 0 \./$file\$" "  among them $file"
 done
-is "$modes" "set_ftrace_filter 640
-set_ftrace_notrace 640
-set_ftrace_pid 640
-set_ftrace_notrace_pid 640
-current_tracer 640
-tracing_on 640
-trace 640
-available_filter_functions 440
-available_filter_functions_addrs 440
-enabled_functions 440
-touched_functions 440
-dyn_ftrace_total_info 440
-available_tracers 440
-" "modes of the files"
 
 set_to vfs_read set_ftrace_filter
 fails_with EACCES "an unprivileged user cannot get at the directory" nobody read "$TRACING/set_ftrace_filter"
