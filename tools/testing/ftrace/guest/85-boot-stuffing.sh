@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# boot: spectre_v2=retpoline,generic retbleed=force,stuff
+#
+# The instructions of trampolines with retpolines, return thunks and call depth tracking.
+
+KEEP=y
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/mitigations.sh"
+need /proc/config.gz "$TRACING/events/ftrace/function/id"
+stuffing || skip_all "no CONFIG_MITIGATION_CALL_DEPTH_TRACKING"
+
+like "$(cat /sys/devices/system/cpu/vulnerabilities/spectre_v2)" 'Retpolines' "retpolines are on"
+like "$(depth_counter)" '^shift/7 5 gs:' "calls are counted"
+check_kinds
+set_to function current_tracer
+record read_bytes 5
+like " $(traced) " ' vfs_read ' "tracing all functions works"
+set_to nop current_tracer
+is "$(all_nops)" "all nops" "all sites are nops"
+is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+
+done_testing
