@@ -189,6 +189,8 @@ each_fails "set a command while tracing" tracing_state commands_back append "$F"
 each_fails "switch all ops off" tracing_state all_on write /proc/sys/kernel/ftrace_enabled 0
 set_to nop current_tracer
 each_fails "switch the graph tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function_graph
+base_todo works "  with memory the graph tracer starts" write "$TRACING/current_tracer" function_graph
+tracer_off
 graph_back
 each_fails "set a function of the graph tracer" graph_state graph_back append "$TRACING/set_graph_function" "vfs_read
 "

@@ -363,12 +363,6 @@ static void refused(int err)
 	/* The instance has gone. */
 	bool known = err == ENOENT && !alone;
 
-	/*
-	 * The function graph tracer of the base leaves its probe of sched_switch behind if it
-	 * cannot start, and cannot start again with the probe there.
-	 */
-	known |= err == EEXIST && strstr(file.path, "current_tracer");
-
 	for (size_t i = 0; i < ARRAY_SIZE(documented); i++)
 		known |= err == documented[i];
 	if (!known)
