@@ -14,11 +14,11 @@ BASE_COMMIT := $(if $(findstring $(HASH),$(BASE)),$(BASE),$(patsubst %/.git,%$(H
 
 # What a build and a guest need; the tests and checkers; the full kernel.
 PACKAGES := $(if $(filter $(DEBIAN_BASE),$(BASE)),linux-source-6.12) xz-utils build-essential bc \
-	    bison flex cpio quilt patch rsync libelf-dev libssl-dev perl ccache git \
+	    bison flex cpio quilt patch rsync libelf-dev perl ccache git \
 	    qemu-system-x86 busybox-static
 TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)
-FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib
+FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev
 
 .PHONY: prepare help packages test-packages full-packages run shell check check-full check-debug check-all \
 	mutants model bench series series-check series-bisect deb lint clean
