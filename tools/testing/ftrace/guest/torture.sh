@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# usage: torture.sh SEQUENCE SECONDS
+#
+# The guest's half of torture: run all actors of the file SEQUENCE at the same time, for SECONDS.
+# Then undo what the actors left, and judge what is left in the kernel. run-guest does not run this
+# script.
+
+# shellcheck disable=SC2317 # functions called through settled() and ok()
+
+SEQUENCE=$1
+SECONDS_LONG=$2
+. "$(dirname "$0")/tap.sh"
+CGROUP=/tmp/cgroup
+# Not one of the files that reset() deletes.
+BEFORE=/tmp/torture.before
+SLAB=/sys/kernel/debug/failslab
+LEAKS=/sys/kernel/debug/kmemleak
+LIVEPATCH=/sys/kernel/livepatch/livepatch_sample
+
+# What the core keeps in memory while a class, an ops, a trampoline or a filter's lists exist.
+core_words() {
+	for symbol in by_set dead_callers ftrace_ops_registered asking init_names; do
+		sed -n "s/^\([0-9a-f]*\) [bBdD] $symbol\$/\1/p" /proc/kallsyms > "$TMP.where"
+		[ "$(wc -l < "$TMP.where")" = 1 ] || continue
+		case $symbol in
+		by_set) size=8192 ;;
+		asking) size=8 ;;
+		*) size=16 ;;
+		esac
+		echo "$symbol $(ftio bytes "0x$(cat "$TMP.where")" $size)"
+	done
+}
+
+# One arena is kept, and need not be the same: then both ends of the list are this arena.
+arenas() {
+	words=$(ftio bytes "0x$(sed -n 's/^\([0-9a-f]*\) [bBdD] arenas$/\1/p' /proc/kallsyms)" 16)
+	[ "$(echo "$words" | cut -d' ' -f1-8)" = "$(echo "$words" | cut -d' ' -f9-16)" ]
+}
+
+words_differ() {
+	core_words > "$TMP.words"
+	diff "$BEFORE" "$TMP.words" 2>&1 | wc -l
+}
+
+probes_left() {
+	cat "$TRACING/dynamic_events" /sys/kernel/debug/kprobes/list 2> /dev/null | wc -l
+}
+
+livepatches() {
+	[ ! -e "$LIVEPATCH/enabled" ] || echo 0 > "$LIVEPATCH/enabled"
+	rmmod livepatch_sample
+	find /sys/kernel/livepatch -mindepth 1 | wc -l
+}
+
+modules_left() {
+	while read -r module _; do
+		rmmod "$module"
+	done < /proc/modules
+	wc -l < /proc/modules
+}
+
+# How many actors still run.
+actors_left() {
+	left=0
+	for pid in $pids; do
+		[ ! -d "/proc/$pid" ] || left=$((left + 1))
+	done
+	echo $left
+}
+
+mkdir -p $CGROUP
+mount -t cgroup2 none $CGROUP
+echo +cpu > $CGROUP/cgroup.subtree_control
+mkdir -p $CGROUP/t
+echo N > $SLAB/ignore-gfp-wait
+echo 0 > $SLAB/verbose
+[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] || echo 300 > /proc/sys/kernel/hung_task_timeout_secs
+echo 100 > "$TRACING/buffer_size_kb"
+insmod "$MODULES/ftmod_torture.ko"
+[ ! -e "$LEAKS" ] || echo clear > $LEAKS
+core_words > "$BEFORE"
+is "$(all_nops)" "all nops" "all sites are nops before"
+
+pids=
+echo "@start"
+# The host is the actor that injects NMIs.
+actors=$(sed -n "s| .*||p" "$SEQUENCE" | grep -v "^nmi$" | sort -u)
+for actor in $actors; do
+	(
+		# The patcher is a task that is throttled.
+		case $actor in
+		toggle | filter) sh -c "echo \$PPID > $CGROUP/t/cgroup.procs" ;;
+		esac
+		# The first victim, if memory is short.
+		echo 1000 > /proc/self/oom_score_adj
+		exec torturer "$SEQUENCE" "$actor" "$SECONDS_LONG"
+	) &
+	pids="$pids $!"
+done
+tries=0
+while [ "$(actors_left)" -gt 0 ] && [ $tries -lt $((SECONDS_LONG + 5)) ]; do
+	tries=$((tries + 1))
+	sleep 1
+done
+echo max > $CGROUP/t/cpu.max
+tries=0
+while [ "$(actors_left)" -gt 0 ] && [ $tries -lt 180 ]; do
+	tries=$((tries + 1))
+	sleep 1
+done
+echo "@stop"
+is "$(actors_left)" 0 "all actors come to their end" || {
+	for pid in $pids; do
+		[ ! -d "/proc/$pid" ] || sed "s/^/# $pid /" "/proc/$pid/stack"
+	done
+	echo w > /proc/sysrq-trigger
+	echo "1..$tap_count"
+	exit 1
+}
+nmis=$(cat /sys/module/ftmod_torture/parameters/nmis)
+! grep -q '^nmi ' "$SEQUENCE" || at_least "$nmis" 1 "NMIs came: $nmis"
+
+# Undo what the actors left.
+for cpu in /sys/devices/system/cpu/cpu*/online; do
+	echo 1 > "$cpu"
+done 2> /dev/null
+echo Y > $SLAB/ignore-gfp-wait
+[ ! -e /proc/sys/kernel/sched_schedstats ] || echo 0 > /proc/sys/kernel/sched_schedstats
+[ ! -e /sys/kernel/debug/sched/preempt ] || echo full > /sys/kernel/debug/sched/preempt
+[ ! -e "$TRACING/function_profile_enabled" ] || set_to 0 function_profile_enabled
+reset
+[ ! -e "$TRACING/dynamic_events" ] || : > "$TRACING/dynamic_events"
+
+is "$(settled 0 livepatches 2> /dev/null)" 0 "no livepatch is left"
+is "$(settled 0 modules_left 2> /dev/null)" 0 "no module is left: nothing holds one"
+is "$(settled 0 probes_left)" 0 "no kprobe is left"
+is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled"
+is "$(all_nops)" "all nops" "all sites are nops, byte by byte"
+is "$(settled 0 trampolines)" 0 "no trampoline is left"
+is "$(filter)$(grep -v '^#' "$TRACING/set_ftrace_notrace")" "" "no filter entry is left"
+is "$(settled 0 words_differ)" 0 "no class and no ops is left, says the core's memory" ||
+	diff "$BEFORE" "$TMP.words" | cut -c1-200 | sed 's/^/# /'
+ok "no arena is left but one" arenas
+echo vfs_read > "$TRACING/set_ftrace_filter"
+set_to function current_tracer
+record read_bytes 10
+is "$(traced)" vfs_read "the next operation works"
+reset
+if [ -e $LEAKS ]; then
+	# An object counts as lost if two scans find no pointer to it.
+	sleep 6
+	echo scan > $LEAKS
+	sleep 6
+	echo scan > $LEAKS
+	cat $LEAKS > "$TMP.leaks"
+	is "$(grep -A 24 '^unreferenced object' "$TMP.leaks" | grep -E '\b(arch_)?(ftrace|plan|class|callback|pending|filter|mapper|probe|pid|hash|count|names|mod)_')" \
+		"" "nothing of the core is lost"
+	sed 's/^/# /' "$TMP.leaks" | head -n 100
+fi
+# The tracepoints of the base warn if they get no memory.
+is "$(kernel_log | bad_news | grep -vE 'Call Trace|WARNING: .* at [^ ]*kernel/tracepoint.c:')" "" "no warning"
+log_mark
+done_testing
