@@ -21,7 +21,7 @@ TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev
 
 .PHONY: prepare help packages test-packages full-packages run shell check check-full check-debug check-all \
-	mutants model bench series series-check series-bisect deb lint clean
+	mutants model torture bench series series-check series-bisect deb lint clean
 
 prepare: packages
 	@scripts/unpack-base "$(BASE)" $(B)
@@ -37,6 +37,8 @@ help:
 	@echo 'make check-all     what takes too long for every change; says when it was last green'
 	@echo 'make mutants       plant faults, one at a time: which test sees it? MUTANTS="NAME..." for some'
 	@echo 'make model         spin proves models of patching, removal and readers without a lock'
+	@echo 'make torture       everything at once, with NMIs and without memory, and what is left afterwards;'
+	@echo '                   MINUTES=10 SEED=1 ACTORS="toggle module nmi"'
 	@echo 'make bench         measure against the unmodified base'
 	@echo 'make series        the series as mails for git am, in build/series;'
 	@echo '                   SIGNOFF="Name <mail>" is the sender'
@@ -97,6 +99,11 @@ mutants: prepare test-packages
 	$(call first,small,5)
 	@scripts/build small
 	@tools/testing/ftrace/run-mutants $(MUTANTS)
+
+torture: prepare full-packages
+	$(call first,torture,12)
+	@scripts/build torture
+	@tools/testing/ftrace/torture $(if $(MINUTES),-m $(MINUTES)) $(if $(SEED),-s $(SEED)) $(ACTORS)
 
 bench: prepare
 	@tools/tracing/bench/run
