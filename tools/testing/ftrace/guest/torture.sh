@@ -21,12 +21,11 @@ LIVEPATCH=/sys/kernel/livepatch/livepatch_sample
 
 # What the core keeps in memory while a class, an ops, a trampoline or a filter's lists exist.
 core_words() {
-	for symbol in by_set dead_callers ftrace_ops_registered asking init_names; do
+	for symbol in by_set dead_callers ftrace_ops_registered init_names; do
 		sed -n "s/^\([0-9a-f]*\) [bBdD] $symbol\$/\1/p" /proc/kallsyms > "$TMP.where"
 		[ "$(wc -l < "$TMP.where")" = 1 ] || continue
 		case $symbol in
 		by_set) size=8192 ;;
-		asking) size=8 ;;
 		*) size=16 ;;
 		esac
 		echo "$symbol $(ftio bytes "0x$(cat "$TMP.where")" $size)"
