@@ -310,39 +310,6 @@ void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
 }
 EXPORT_SYMBOL_GPL(ftrace_ops_set_global_filter);
 
-/* Remove the addresses of a range from a filter. */
-static void filter_forget_range(struct ftrace_hash *hash, unsigned long start, unsigned long end)
-{
-	struct ftrace_func_entry *entry;
-	struct hlist_node *tmp;
-	unsigned long flags;
-	int i;
-
-	if (!hash || !hash->count)
-		return;
-	/*
-	 * If all functions of the filter are removed, the filter must not mean all
-	 * functions, not even for a moment: fgraph.c reads the filter without a
-	 * lock.
-	 */
-	flags = hash->flags;
-	hash->flags |= FTRACE_HASH_FL_MOD;
-	/*
-	 * Write the flag before the count. ftrace_hash_empty() of trace.h has no
-	 * barrier to pair with, and reads the count first.
-	 */
-	smp_wmb();
-	for_each_ftrace_entry(hash, entry, tmp, i) {
-		if (entry->ip < start || entry->ip >= end)
-			continue;
-		hlist_del_rcu(&entry->hlist);
-		hash->count--;
-		kfree_rcu_mightsleep(entry);
-	}
-	if (hash->count)
-		hash->flags = flags;
-}
-
 /**
  * ftrace_forget_sites - remove sites that are about to be freed from the filters of
  *	trace arrays
@@ -364,9 +331,9 @@ void ftrace_forget_sites(unsigned long start, unsigned long end)
 		filter = tr->ops->func_hash;
 		guard(mutex)(&filter->regex_lock);
 		guard(mutex)(&ftrace_lock);
-		filter_forget_range(rcu_dereference_protected(filter->filter_hash, true),
-				    start, end);
-		filter_forget_range(rcu_dereference_protected(filter->notrace_hash, true),
-				    start, end);
+		ftrace_hash_forget(rcu_dereference_protected(filter->filter_hash, true),
+				   start, end);
+		ftrace_hash_forget(rcu_dereference_protected(filter->notrace_hash, true),
+				   start, end);
 	}
 }

@@ -330,3 +330,43 @@ bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
 			return true;
 	return false;
 }
+
+/**
+ * ftrace_hash_forget - remove text that is about to be freed from a filter
+ * @hash: the filter, which is in use, or NULL
+ * @start: first address of the text
+ * @end: first address after the text
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ */
+void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned long end)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	unsigned long flags;
+	int i;
+
+	if (!hash || !hash->count)
+		return;
+	/*
+	 * If all functions of the filter are removed, the filter must not mean all
+	 * functions, not even for a moment: fgraph.c reads the filter without a
+	 * lock.
+	 */
+	flags = hash->flags;
+	hash->flags |= FTRACE_HASH_FL_MOD;
+	/*
+	 * Write the flag before the count. ftrace_hash_empty() of trace.h has no
+	 * barrier to pair with, and reads the count first.
+	 */
+	smp_wmb();
+	for_each_ftrace_entry(hash, entry, tmp, i) {
+		if (entry->ip < start || entry->ip >= end)
+			continue;
+		hlist_del_rcu(&entry->hlist);
+		hash->count--;
+		kfree_rcu_mightsleep(entry);
+	}
+	if (hash->count)
+		hash->flags = flags;
+}

@@ -17,6 +17,7 @@ int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip);
 void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry);
 void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from);
 void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from);
+void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned long end);
 bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip);
 bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);

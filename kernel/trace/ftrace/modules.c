@@ -21,6 +21,7 @@
 #include "ops.h"
 #include "pending.h"
 #include "plan.h"
+#include "probes.h"
 #include "table.h"
 
 /* dyn_ftrace_total_info shows these: sites, pages of tables, tables. */
@@ -173,6 +174,7 @@ static void mod_free_text(struct module *mod, void *start, void *end, bool names
 	}
 	/* This comes last: a filter must have all sites that its ops is on. */
 	ftrace_forget_sites((unsigned long)start, (unsigned long)end);
+	ftrace_forget_probes((unsigned long)start, (unsigned long)end);
 }
 
 /**

@@ -145,7 +145,7 @@ static void pid_set_verdicts(struct trace_array *tr, int verdict)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		per_cpu_ptr(tr->array_buffer.data, cpu)->ftrace_ignore_pid = verdict;
+		WRITE_ONCE(per_cpu_ptr(tr->array_buffer.data, cpu)->ftrace_ignore_pid, verdict);
 }
 
 /**

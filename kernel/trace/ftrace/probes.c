@@ -359,6 +359,51 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 	return probe_remove_functions(probe, glob);
 }
 
+/* No task is in the text from @start to @end, nor will be. */
+static void probe_forget_text(struct ftrace_func_probe *probe, unsigned long start,
+			      unsigned long end)
+{
+	struct ftrace_probe_ops *probe_ops = probe->probe_ops;
+	struct ftrace_hash *functions = probe_functions(probe);
+	struct ftrace_func_entry *entry;
+	struct hlist_node *next;
+	int i;
+
+	for_each_ftrace_entry(functions, entry, next, i)
+		if (probe_ops->free && entry->ip >= start && entry->ip < end)
+			probe_ops->free(probe_ops, probe->tr, entry->ip, probe->data);
+
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_hash_forget(functions, start, end);
+	/* A probe that is listed has a function. */
+	if (!functions->count)
+		probe_remove(probe);
+}
+
+/**
+ * ftrace_forget_probes - remove the probes of functions that are about to be freed
+ * @start: first address of the text
+ * @end: first address after the text
+ *
+ * Otherwise the probes would act on the functions of the next module that is loaded there.
+ *
+ * Context: Process context, may sleep. Takes event_mutex, trace_types_lock and
+ *	ftrace_lock.
+ */
+void ftrace_forget_probes(unsigned long start, unsigned long end)
+{
+	struct ftrace_func_probe *probe, *next;
+	struct trace_array *tr;
+
+	/* The free() of a probe can need event_mutex. */
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	guard(mutex)(&probe_mutex);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list)
+		list_for_each_entry_safe(probe, next, &tr->func_probes, list)
+			probe_forget_text(probe, start, end);
+}
+
 /**
  * clear_ftrace_function_probes - remove all probes of a trace array
  * @tr: a trace array that is about to be freed

@@ -131,6 +131,29 @@ for file in set_ftrace_filter set_ftrace_notrace; do
 	set_to "" $file
 done
 
+# A command goes with the module, too, and would act on what is loaded to that place next.
+load ftmod_a
+for command in ftmod_a_one:traceoff:5 vfs_rename:traceoff:5 ftmod_a_one:stacktrace \
+	ftmod_a_t*:enable_event:sched:sched_switch; do
+	works "$command" append "$F" "$command
+"
+done
+is "$(cat "$TRACING/events/sched/sched_switch/enable")" '0*' "  the event waits for its function"
+set_to 1 tracing_on
+echo 'one 1' > $call
+is "$(cat "$TRACING/tracing_on")" 0 "  the command acts"
+rmmod ftmod_a
+base_todo is "$(filter)" vfs_rename:traceoff:count=5 "  they go with the module, others stay"
+base_todo is "$(cat "$TRACING/events/sched/sched_switch/enable")" 0 "  the event waits no longer"
+load ftmod_a
+set_to 1 tracing_on
+echo 'one 1' > $call
+base_todo is "$(cat "$TRACING/tracing_on")" 1 "  the module comes back without them"
+base_todo is "$(cut -d' ' -f1 "$TRACING/enabled_functions")" vfs_rename "  and is not traced"
+rmmod ftmod_a
+clear_commands "$TRACING"
+is "$(filter)" "" "  the last command is removed"
+
 # Modules that come and go while the file is open.
 exec 9> "$F"
 echo 'ftmod_a_t*:mod:ftmod_a' >&9
