@@ -81,6 +81,7 @@ extern struct mutex ftrace_lock;
 
 void __init arch_ftrace_init(void);
 int arch_ftrace_init_site(unsigned long ip);
+unsigned long arch_ftrace_find_call(unsigned long func, unsigned long size);
 void arch_ftrace_init_done(void);
 bool arch_ftrace_site_calls(unsigned long ip, unsigned long target);
 unsigned int arch_ftrace_check(const struct ftrace_patch *batch, unsigned int nr,

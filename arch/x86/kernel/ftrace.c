@@ -11,6 +11,7 @@
 #include <linux/memory.h>
 #include <linux/uaccess.h>
 
+#include <asm/ibt.h>
 #include <asm/nops.h>
 #include <asm/sections.h>
 #include <asm/sync_core.h>
@@ -107,6 +108,30 @@ int arch_ftrace_init_site(unsigned long ip)
 		return -EINVAL;
 	memcpy((void *)ip, x86_nops[MCOUNT_INSN_SIZE], MCOUNT_INSN_SIZE);
 	return 0;
+}
+
+/**
+ * arch_ftrace_find_call - find the call that the compiler made at the head of a function
+ * @func: address of the function, in module text that does not run yet
+ * @size: number of bytes of the function
+ *
+ * The call is the first instruction, or follows an ENDBR. The kernel may have replaced
+ * the ENDBR by a nop when the module was loaded.
+ *
+ * Context: The loading of a module.
+ * Return: address of the call, 0 if the function does not begin with such a call.
+ */
+unsigned long arch_ftrace_find_call(unsigned long func, unsigned long size)
+{
+	unsigned long ip = func;
+
+	if (size < MCOUNT_INSN_SIZE)
+		return 0;
+	if (is_endbr(get_unaligned((const u32 *)func)))
+		ip += ENDBR_INSN_SIZE;
+	if (size - (ip - func) < MCOUNT_INSN_SIZE || !arch_ftrace_site_calls(ip, MCOUNT_ADDR))
+		return 0;
+	return ip;
 }
 
 /**

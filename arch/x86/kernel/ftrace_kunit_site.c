@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit test of what a call site of x86 holds: a nop or a call, each byte of which counts.
+ * KUnit tests of what a call site of x86 holds: a nop or a call, each byte of which counts;
+ * and of where the call of a function is.
  *
  * The bytes are in an array and are not run. ftrace_kunit_sites.c tests what the core does
  * if a site holds other bytes.
@@ -37,8 +38,39 @@ static void each_byte_of_a_site_counts(struct kunit *test)
 	site_check_each_byte(test, MCOUNT_ADDR);
 }
 
+/* What arch_ftrace_find_call() says about a call of __fentry__() behind @skip bytes at @text. */
+static bool site_finds_call(u8 *text, unsigned int skip, unsigned int size)
+{
+	unsigned long func = (unsigned long)text, ip = func + skip;
+
+	arch_ftrace_insn(ip, MCOUNT_ADDR, text + skip);
+	return arch_ftrace_find_call(func, size) == ip;
+}
+
+static void call_may_follow_endbr(struct kunit *test)
+{
+	const bool ibt = IS_ENABLED(CONFIG_X86_KERNEL_IBT);
+	static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const u8 sealed[] = { 0x66, 0x0f, 0x1f, 0x00 };
+	u8 text[4 + FTRACE_INSN_MAX];
+
+	KUNIT_EXPECT_TRUE(test, site_finds_call(text, 0, 5));
+	KUNIT_EXPECT_FALSE(test, site_finds_call(text, 0, 4));
+
+	memcpy(text, endbr64, 4);
+	KUNIT_EXPECT_EQ(test, site_finds_call(text, 4, 9), ibt);
+	KUNIT_EXPECT_FALSE(test, site_finds_call(text, 4, 8));
+	memcpy(text, sealed, 4);
+	KUNIT_EXPECT_EQ(test, site_finds_call(text, 4, 9), ibt);
+
+	/* Four bytes of another instruction. */
+	text[3] = 1;
+	KUNIT_EXPECT_FALSE(test, site_finds_call(text, 4, 9));
+}
+
 static struct kunit_case ftrace_x86_site_cases[] = {
 	KUNIT_CASE(each_byte_of_a_site_counts),
+	KUNIT_CASE(call_may_follow_endbr),
 	{ }
 };
 

@@ -16,6 +16,7 @@
 #include "class.h"
 #include "core.h"
 #include "filter.h"
+#include "heads.h"
 #include "kallsyms.h"
 #include "modules.h"
 #include "ops.h"
@@ -200,14 +201,21 @@ static const enum mod_mem_type module_text[] = { MOD_TEXT, MOD_INIT_TEXT };
  * ftrace_module_init - make the tables of a module whose text does not run yet
  * @mod: the module, not visible to others
  *
+ * The module has a list of its sites. Otherwise, its symbols lead to the sites.
+ *
  * Context: Process context, may sleep. Takes ftrace_lock.
  */
 void ftrace_module_init(struct module *mod)
 {
-	unsigned int nr = mod->num_ftrace_callsites;
+	unsigned long *found __free(kvfree) = NULL;
 	unsigned long *ips = mod->ftrace_callsites;
+	unsigned int nr = mod->num_ftrace_callsites;
 	int ret = 0;
 
+	if (!nr) {
+		found = ftrace_heads_convert(mod, &nr);
+		ips = found;
+	}
 	if (!nr)
 		return;
 	ftrace_mod_sort(ips, nr);
@@ -217,7 +225,8 @@ void ftrace_module_init(struct module *mod)
 		unsigned long start = (unsigned long)mod->mem[module_text[i]].base;
 		unsigned long end = start + mod->mem[module_text[i]].size;
 
-		ftrace_mod_convert(ips, nr, start, end);
+		if (!found)
+			ftrace_mod_convert(ips, nr, start, end);
 		if (!ftrace_disabled)
 			ret = ftrace_mod_add(mod, start, end, ips, nr, false);
 	}

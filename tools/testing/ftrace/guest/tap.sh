@@ -229,7 +229,7 @@ reset() {
 	done
 	reset_dir "$TRACING"
 	[ ! -e "$TRACING/options/function-trace" ] || set_to 1 options/function-trace
-	for tap_file in ftmod_a ftmod_fail ftmod_callback ftmod_fill ftmod_many ftmod_functions; do
+	for tap_file in ftmod_a ftmod_fail ftmod_callback ftmod_fill ftmod_many ftmod_functions ftmod_friends; do
 		[ ! -d /sys/module/$tap_file ] || rmmod $tap_file
 	done
 	rm -rf "$TMP" "$TMP".*
