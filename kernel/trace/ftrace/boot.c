@@ -14,6 +14,7 @@
 #include <asm/setup.h>
 
 #include "core.h"
+#include "filter_file.h"
 #include "graph_files.h"
 #include "modules.h"
 #include "names.h"
@@ -28,7 +29,7 @@ bool ftrace_filter_param __initdata;
 static int __init boot_set_filter_param(char *str)
 {
 	ftrace_filter_param = true;
-	strscpy(filter_param, str);
+	ftrace_early_append(filter_param, sizeof(filter_param), str);
 	return 1;
 }
 __setup("ftrace_filter=", boot_set_filter_param);
@@ -36,7 +37,7 @@ __setup("ftrace_filter=", boot_set_filter_param);
 static int __init boot_set_notrace_param(char *str)
 {
 	ftrace_filter_param = true;
-	strscpy(notrace_param, str);
+	ftrace_early_append(notrace_param, sizeof(notrace_param), str);
 	return 1;
 }
 __setup("ftrace_notrace=", boot_set_notrace_param);

@@ -581,8 +581,31 @@ void ftrace_init_trace_array(struct trace_array *tr)
 }
 
 /**
+ * ftrace_early_append - add the words of a boot parameter, which can be given several times
+ * @words: the words of the parameter so far
+ * @size: the room in @words
+ * @more: the words to add
+ *
+ * If there is no room for all of @more, none of its words is added.
+ *
+ * Context: Boot.
+ */
+void __init ftrace_early_append(char *words, size_t size, const char *more)
+{
+	size_t len = strlen(words);
+
+	if (snprintf(NULL, 0, ",%s", more) >= size - len) {
+		pr_warn("ftrace: boot parameter: no room for `%s'\n", more);
+		return;
+	}
+	snprintf(words + len, size - len, "%s%s", len ? "," : "", more);
+}
+
+/**
  * ftrace_set_early_words - the functions that a boot parameter names
  * @tr: the trace array, NULL if there is none
+ * @pending: list for the filters of modules that are loaded later; NULL if there can be
+ *	none
  * @words: words separated by commas; changed
  * @enable: true: functions to trace; false: functions not to trace
  *
@@ -591,7 +614,8 @@ void ftrace_init_trace_array(struct trace_array *tr)
  * Context: Boot.
  * Return: a set of functions, or NULL without memory.
  */
-struct ftrace_hash *__init ftrace_set_early_words(struct trace_array *tr, char *words,
+struct ftrace_hash *__init ftrace_set_early_words(struct trace_array *tr,
+						  struct list_head *pending, char *words,
 						  bool enable)
 {
 	struct ftrace_hash *hash = ftrace_hash_alloc();
@@ -600,9 +624,31 @@ struct ftrace_hash *__init ftrace_set_early_words(struct trace_array *tr, char *
 	if (!hash)
 		return NULL;
 	while ((word = strsep(&words, ",")))
-		if (*word && filter_file_process_word(tr, hash, NULL, word, enable) < 0)
+		if (*word && filter_file_process_word(tr, hash, pending, word, enable) < 0)
 			pr_warn("ftrace: boot parameter: no function `%s'\n", word);
 	return hash;
+}
+
+/*
+ * Filters for modules, of set_ftrace_notrace and of set_ftrace_filter, until there is a
+ * trace array.
+ */
+static struct list_head early_pending[2] __initdata = {
+	LIST_HEAD_INIT(early_pending[0]),
+	LIST_HEAD_INIT(early_pending[1]),
+};
+
+/**
+ * ftrace_early_pending - give the top level trace array the filters for modules that the
+ *	boot parameters have
+ * @tr: the top level trace array
+ *
+ * Context: Boot, one CPU.
+ */
+void __init ftrace_early_pending(struct trace_array *tr)
+{
+	list_splice_init(&early_pending[false], ftrace_pending_of(tr, false));
+	list_splice_init(&early_pending[true], ftrace_pending_of(tr, true));
 }
 
 /**
@@ -615,10 +661,14 @@ struct ftrace_hash *__init ftrace_set_early_words(struct trace_array *tr, char *
  */
 void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
 {
-	struct ftrace_hash *hash = ftrace_set_early_words(ops->private, buf, enable);
+	struct list_head *pending = ops == &global_ops ? &early_pending[!!enable] : NULL;
+	struct ftrace_hash *hash = ftrace_set_early_words(ops->private, pending, buf, enable);
 
 	if (!hash)
 		return;
+	/* A filter for modules alone must not mean all functions. */
+	if (pending && !list_empty(pending))
+		hash->flags |= FTRACE_HASH_FL_MOD;
 	ftrace_ops_init(ops);
 	scoped_guard(mutex, &ftrace_lock)
 		ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash, enable);

@@ -87,14 +87,14 @@ static char graph_notrace_param[COMMAND_LINE_SIZE] __initdata;
 
 static int __init graph_set_filter_param(char *str)
 {
-	strscpy(graph_param, str);
+	ftrace_early_append(graph_param, sizeof(graph_param), str);
 	return 1;
 }
 __setup("ftrace_graph_filter=", graph_set_filter_param);
 
 static int __init graph_set_notrace_param(char *str)
 {
-	strscpy(graph_notrace_param, str);
+	ftrace_early_append(graph_notrace_param, sizeof(graph_notrace_param), str);
 	return 1;
 }
 __setup("ftrace_graph_notrace=", graph_set_notrace_param);
@@ -107,7 +107,7 @@ __setup("ftrace_graph_max_depth=", graph_set_max_depth_param);
 
 static void __init graph_early_filter(char *words, bool unwanted)
 {
-	struct ftrace_hash *set = ftrace_set_early_words(NULL, words, !unwanted);
+	struct ftrace_hash *set = ftrace_set_early_words(NULL, NULL, words, !unwanted);
 
 	if (set)
 		graph_replace(graph_hash(unwanted), set);

@@ -18,6 +18,7 @@
 #include "../trace.h"
 #include "callback.h"
 #include "core.h"
+#include "filter_file.h"
 #include "ops.h"
 #include "pid.h"
 
@@ -293,6 +294,7 @@ static struct tracer function_tracer __tracer_data = {
 __init void ftrace_init_global_array_ops(struct trace_array *tr)
 {
 	ftrace_init_trace_array(tr);
+	ftrace_early_pending(tr);
 	global_ops.private = tr;
 	tr->ops = &global_ops;
 	/* This copies ->private. */
