@@ -18,6 +18,7 @@ reset() {
 like "$(cat $lock)" '\[confidentiality\]' "the lockdown is confidentiality"
 is "$(ls "$TRACING")" "" "tracefs is empty"
 like "$(dmesg)" 'ftrace: [0-9]* call sites' "the call sites are nops"
-is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+# The startup tests of kprobe events want the lookup of a file.
+is "$(dmesg | bad_news | grep -v 'kprobe_trace_self_tests_init\|Call Trace')" "" "nothing else bad in the log since boot"
 
 done_testing
