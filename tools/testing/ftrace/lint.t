@@ -100,7 +100,7 @@ kernel_doc()
 # The sources that the kernel compiles, as objects.
 objects()
 {
-	ours -path './arch/x86/kernel/*.[cS]' -o -path './kernel/trace/*.c' |
+	ours \( -path './arch/x86/kernel/*.[cS]' -o -path './kernel/trace/*.c' \) |
 		sed 's/\.[cS]$/.o/'
 }
 
