@@ -99,6 +99,13 @@ static struct {
  */
 static DEFINE_PER_CPU(unsigned int, handlers);
 
+/* sparse cannot see what __get_locked_pte() locks. */
+static __always_inline void entries_tell_sparse(spinlock_t *ptl)
+{
+	__acquire(ptl);
+	__acquire(RCU);
+}
+
 /**
  * arch_ftrace_init - make the mm that text is written through
  *
@@ -117,10 +124,11 @@ void __init arch_ftrace_init(void)
 	paravirt_enter_mmap(ftrace_mm);
 	for (unsigned int i = 0; i < tables; i++) {
 		spinlock_t *ptl;	/* of the page table; not contended */
-		pte_t *pte = get_locked_pte(ftrace_mm, window + i * PMD_SIZE, &ptl);
+		pte_t *pte = __get_locked_pte(ftrace_mm, window + i * PMD_SIZE, &ptl);
 
 		if (!pte)
 			goto no_memory;
+		entries_tell_sparse(ptl);
 		pte_unmap_unlock(pte, ptl);
 	}
 	return;
@@ -172,8 +180,10 @@ struct entries {
 
 static void entries_end(struct entries *e)
 {
-	if (e->pte)
+	if (e->pte) {
+		entries_tell_sparse(e->ptl);
 		pte_unmap_unlock(e->pte, e->ptl);
+	}
 	e->pte = NULL;
 }
 
@@ -182,7 +192,7 @@ static pte_t *entries_next(struct entries *e, unsigned long alias)
 	if (e->pte && alias & ~PMD_MASK)
 		return ++e->pte;
 	entries_end(e);
-	e->pte = get_locked_pte(ftrace_mm, alias, &e->ptl);
+	e->pte = __get_locked_pte(ftrace_mm, alias, &e->ptl);
 	return e->pte;
 }
 
