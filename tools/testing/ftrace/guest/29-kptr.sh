@@ -32,8 +32,8 @@ while read -r perf level root nobody; do
 done <<END
 $table
 END
-base_todo unlike "$(cat "$TRACING/enabled_functions")" '[0-9a-f]{16}' "enabled_functions has names and no addresses"
-like "$(grep ' vfs_read$' "$TRACING/available_filter_functions_addrs")" '^ffff' \
+base_todo unlike "$(cat "$TRACING/enabled_functions")" '[0-9a-f]{8}' "enabled_functions has names and no addresses"
+like "$(grep ' vfs_read$' "$TRACING/available_filter_functions_addrs")" '^[c-f][0-9a-f]{7,15} vfs_read$' \
 	"available_filter_functions_addrs has addresses, and only root may read the file"
 echo "$kptr_before" > $kptr
 echo "$paranoid_before" > $paranoid
