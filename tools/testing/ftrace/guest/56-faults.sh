@@ -23,7 +23,7 @@ state() {
 	grep -v 'failed:' "$E" | sed 's/[ 	].*//'
 }
 
-# next_works: another function can be traced, beside whatever is set.
+# next_works: another function can be traced at the same time, in an instance of its own.
 next_works() {
 	mkdir "$TRACING/instances/next"
 	echo vfs_read > "$TRACING/instances/next/set_ftrace_filter"

@@ -2,20 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # boot: lockdown=integrity
 #
-# A locked down kernel. With "integrity" functions are traced as ever. With "confidentiality" the
-# files cannot be opened, except those that tell an admin what is traced; what is traced goes on. The
-# errors are those of the base.
+# A locked down kernel. With "integrity", tracing of functions is not restricted. With
+# "confidentiality", most files of the tracer cannot be opened; two files that show what is traced
+# can still be read. A function that is traced already stays traced. The errors are those of the
+# base.
 
 KEEP=y
 . "$(dirname "$0")/tap.sh"
-lock=/sys/kernel/security/lockdown
-[ -e $lock ] || mount -t securityfs nodev /sys/kernel/security
-need $lock
-
-# When the machine is locked down, nothing can be reset. This script has a boot of its own.
-reset() {
-	:
-}
+. "$(dirname "$0")/lockdown.sh"
 
 like "$(cat $lock)" '\[integrity\]' "the lockdown is integrity"
 set_to vfs_read set_ftrace_filter

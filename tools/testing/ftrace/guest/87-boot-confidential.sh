@@ -6,14 +6,7 @@
 
 KEEP=y
 . "$(dirname "$0")/tap.sh"
-lock=/sys/kernel/security/lockdown
-[ -e $lock ] || mount -t securityfs nodev /sys/kernel/security
-need $lock
-
-# There is nothing to reset.
-reset() {
-	:
-}
+. "$(dirname "$0")/lockdown.sh"
 
 like "$(cat $lock)" '\[confidentiality\]' "the lockdown is confidentiality"
 is "$(ls "$TRACING")" "" "tracefs is empty"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Sourced after tap.sh: are the instructions of a trampoline those that the mitigations of this boot
-# need? The program insns decodes a trampoline to its last byte.
+# Sourced after tap.sh: checks of the instructions of trampolines. The kernel chose mitigations for
+# this CPU at boot, and each mitigation needs certain instructions. The program insns decodes each
+# trampoline to its last byte.
 
 # symbol_at ADDRESS: a symbol that begins there.
 symbol_at() {
