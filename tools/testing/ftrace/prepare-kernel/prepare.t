@@ -79,7 +79,7 @@ make_tree()
 make_repo()
 {
 	rm -rf "$repo"
-	mkdir -p "$repo"/{scripts,patches,kernel/trace/ftrace,arch/x86/kernel,include/linux,tools/vm}
+	mkdir -p "$repo"/{scripts,patches/{6.12,7.3},kernel/trace/ftrace,arch/x86/kernel,include/linux,tools/vm}
 	cp "$root/scripts/prepare-kernel" "$repo/scripts/"
 	echo ours >"$repo/include/linux/ftrace_arch.h"
 	echo ours >"$repo/arch/x86/kernel/ftrace.c"
@@ -117,7 +117,7 @@ make_repo()
 }
 
 make_repo
-ok "--list names files and patches" prepare --list
+ok "--list names files and patches" prepare --list 6.12
 ok "each once" same "$(sort "$work/out")" "$(printf '%s\n' 'file Kconfig' 'file arch/x86/kernel/ftrace.c' \
 	'file include/linux/ftrace_arch.h' 'file kernel/trace/ftrace/core.c' 'patch a.patch' 'patch b.patch')"
 make_tree
@@ -160,7 +160,7 @@ refuses "to undo what is not prepared" "not prepared" --undo "$tree"
 refuses "to sync what is not prepared" "not prepared" --sync "$tree"
 
 sed -i 's/^PATCHLEVEL = 12/PATCHLEVEL = 11/' "$tree/Makefile"
-refuses "Linux 6.11" "Linux 6.11, but the series is for 6.12" "$tree"
+refuses "Linux 6.11" "Linux 6.11, but the series is for 6.12 and 7.3" "$tree"
 sed -i 's/^VERSION = 6/VERSION = 7/; s/^PATCHLEVEL = 11/PATCHLEVEL = 12/' "$tree/Makefile"
 refuses "Linux 7.12" "Linux 7.12, but" "$tree"
 
@@ -246,6 +246,45 @@ ok "--sync brings in the first patches" prepare --sync "$tree"
 ok "and they are in" grep -qx 'obj-y += ftrace/' "$tree/kernel/trace/Makefile"
 ok "--undo then" prepare --undo "$tree"
 ok "is byte for byte then" same "$original" "$(contents)"
+
+# Two versions of Linux: a patch, a file and a need can be for one version alone.
+make_repo
+make_tree
+mkdir -p "$repo"/patches/{6.12,7.3}/files/kernel/trace/ftrace
+sed 's/TWO/deux/' "$repo/patches/a.patch" >"$repo/patches/7.3/a.patch"
+mv "$repo/patches/b.patch" "$repo/patches/6.12/b.patch"
+echo old >"$repo/patches/6.12/files/kernel/trace/ftrace/base.h"
+echo new >"$repo/patches/7.3/files/kernel/trace/ftrace/base.h"
+printf 'init/main.c\tthree\n' >"$repo/patches/7.3/needs"
+ok "prepares a 6.12 tree, of two versions" prepare "$tree"
+ok "with the patch of all versions" grep -qx TWO "$tree/init/main.c"
+ok "and the patch of its own" grep -qx 'obj-y += ftrace/' "$tree/kernel/trace/Makefile"
+ok "and the file of its own" is_text "$tree/kernel/trace/ftrace/base.h" old
+ok "and --undo" prepare --undo "$tree"
+ok "is byte for byte what it was" same "$original" "$(contents)"
+sed -i 's/^VERSION = 6/VERSION = 7/; s/^PATCHLEVEL = 12/PATCHLEVEL = 3/' "$tree/Makefile"
+ok "prepares a 7.3 tree" prepare "$tree"
+cp "$work/out" "$work/said"
+ok "says its version" grep -q 'Linux 7.3.9$' "$work/said"
+ok "without the patch of 6.12" grep -q 'patched    1 patches' "$work/said"
+ok "with the patch in place of the common one" grep -qx deux "$tree/init/main.c"
+ok "with its own file" is_text "$tree/kernel/trace/ftrace/base.h" new
+sed -i 's/deux/zwei/' "$repo/patches/7.3/a.patch"
+echo newer >"$repo/patches/7.3/files/kernel/trace/ftrace/base.h"
+ok "--sync of a 7.3 tree" prepare --sync "$tree"
+ok "takes its patch" grep -qx zwei "$tree/init/main.c"
+ok "and its file" is_text "$tree/kernel/trace/ftrace/base.h" newer
+ok "--undo of a 7.3 tree" prepare --undo "$tree"
+ok "--list of 7.3" prepare --list 7.3
+ok "names what is for 7.3" same "$(sort "$work/out")" "$(printf '%s\n' 'file Kconfig' \
+	'file arch/x86/kernel/ftrace.c' 'file include/linux/ftrace_arch.h' 'file kernel/trace/ftrace/core.c' \
+	'file patches/7.3/files/kernel/trace/ftrace/base.h' 'patch a.patch' | sort)"
+refuses "to list an unknown version" "not for this version" --list 7.4
+echo other >"$tree/init/main.c"
+refuses "a tree that lacks what only 7.3 needs" "init/main.c lacks what the series needs: three" "$tree"
+printf 'three\n' >"$tree/init/main.c"
+refuses "a tree on which the patch of 7.3 fails" "a patch does not apply" "$tree"
+ok "says whose patch" grep -qx '  file  init/main.c, in patches/7.3/a.patch' "$work/refusal"
 
 # A branch of a git repository: in a work tree of its own.
 make_repo
