@@ -17,6 +17,8 @@
 #include <asm/sync_core.h>
 #include <asm/text-patching.h>
 
+#include "ftrace_base.h"
+
 #ifdef CONFIG_DYNAMIC_FTRACE
 #include "ftrace_insn.h"
 
@@ -127,7 +129,7 @@ unsigned long arch_ftrace_find_call(unsigned long func, unsigned long size)
 
 	if (size < MCOUNT_INSN_SIZE)
 		return 0;
-	if (is_endbr(get_unaligned((const u32 *)func)))
+	if (ftrace_is_endbr(func))
 		ip += ENDBR_INSN_SIZE;
 	if (size - (ip - func) < MCOUNT_INSN_SIZE || !arch_ftrace_site_calls(ip, MCOUNT_ADDR))
 		return 0;
@@ -156,18 +158,13 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 		       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	unsigned long *parent = (void *)ftrace_regs_get_stack_pointer(fregs);
-	int bit;
 
 	/* Paused while the shadow stacks are being set up; see fgraph.c. */
 	if (unlikely(ftrace_graph_is_dead() ||
 		     atomic_read(&current->tracing_graph_pause)))
 		return;
 
-	bit = ftrace_test_recursion_trylock(ip, *parent);
-	if (bit < 0)
-		return;
-	if (!function_graph_enter(*parent, ip, 0, parent))
+	if (ftrace_graph_enter(ip, parent, fregs))
 		*parent = (unsigned long)&return_to_handler;
-	ftrace_test_recursion_unlock(bit);
 }
 #endif

@@ -17,6 +17,8 @@
 #include <asm/text-patching.h>
 #include <asm/tlbflush.h>
 
+#include "ftrace_base.h"
+
 static atomic_t nmis, in_window, named, wrong;
 static unsigned int patcher;
 
@@ -35,7 +37,7 @@ static int window_nmi(unsigned int type, struct pt_regs *regs)
 		return NMI_DONE;
 	/* A kernel thread has the page tables of a task, or those of the kernel. */
 	if (!window_mm_is(current->active_mm, cr3) && !window_mm_is(&init_mm, cr3) &&
-	    !window_mm_is(poking_mm, cr3)) {
+	    !window_mm_is(ftrace_poking_mm, cr3)) {
 		atomic_inc(&in_window);
 		atomic_add(named_here, &named);
 	}

@@ -47,6 +47,7 @@
 #include <asm/text-patching.h>
 #include <asm/tlbflush.h>
 
+#include "ftrace_base.h"
 #include "ftrace_insn.h"
 
 /* The longest stretch with interrupts off, in sites written. */
@@ -99,7 +100,7 @@ static struct {
  */
 static DEFINE_PER_CPU(unsigned int, handlers);
 
-/* sparse cannot see what __get_locked_pte() locks. */
+/* sparse cannot see what ftrace_get_locked_pte() locks. */
 static __always_inline void entries_tell_sparse(spinlock_t *ptl)
 {
 	__acquire(ptl);
@@ -124,7 +125,7 @@ void __init arch_ftrace_init(void)
 	paravirt_enter_mmap(ftrace_mm);
 	for (unsigned int i = 0; i < tables; i++) {
 		spinlock_t *ptl;	/* of the page table; not contended */
-		pte_t *pte = __get_locked_pte(ftrace_mm, window + i * PMD_SIZE, &ptl);
+		pte_t *pte = ftrace_get_locked_pte(ftrace_mm, window + i * PMD_SIZE, &ptl);
 
 		if (!pte)
 			goto no_memory;
@@ -192,7 +193,7 @@ static pte_t *entries_next(struct entries *e, unsigned long alias)
 	if (e->pte && alias & ~PMD_MASK)
 		return ++e->pte;
 	entries_end(e);
-	e->pte = __get_locked_pte(ftrace_mm, alias, &e->ptl);
+	e->pte = ftrace_get_locked_pte(ftrace_mm, alias, &e->ptl);
 	return e->pte;
 }
 
@@ -226,6 +227,7 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
 	struct walk w = WALK_START;
 	struct entries e = { };
 
+	ftrace_hold_mappings();
 	for (; w.next < nr && mapped_pages + 2 <= window_pages; w.next++) {
 		unsigned long ip = batch[w.next].ip;
 
@@ -237,6 +239,7 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
 		}
 	}
 	entries_end(&e);
+	ftrace_release_mappings();
 	return w.next;
 }
 
@@ -281,7 +284,7 @@ static __always_inline void window_catch_up(struct mm_struct *mm)
 	u16 asid = this_cpu_read(cpu_tlbstate.loaded_mm_asid);
 	u64 gen;
 
-	if (mm == &init_mm)
+	if (mm == &init_mm || ftrace_asid_is_global(asid))
 		return;
 	gen = atomic64_read(&mm->context.tlb_gen);
 	if (likely(this_cpu_read(cpu_tlbstate.ctxs[asid].tlb_gen) == gen))
@@ -305,6 +308,7 @@ static __always_inline void window_unload(unsigned long cr3, struct mm_struct *m
 	/* Pairs with the reading of loaded_mm in nmi_uaccess_okay(), on this CPU. */
 	barrier();
 	this_cpu_write(cpu_tlbstate.loaded_mm, mm);
+	ftrace_asid_update(mm);
 	if (hw_breakpoint_active())
 		hw_breakpoint_restore();
 }
@@ -354,6 +358,7 @@ window_write(enum phase phase, struct walk *w, unsigned int end,
 
 		local_irq_save(flags);
 		cr3 = window_load(&mm);
+		ftrace_allow_low_writes();
 		for (; w->next < stop; w->next++) {
 			const struct ftrace_patch *patch = &batch[w->next];
 
@@ -363,6 +368,7 @@ window_write(enum phase phase, struct walk *w, unsigned int end,
 			if (patch_crosses_page(patch->ip))
 				walk_to(w, w->page + PAGE_SIZE);
 		}
+		ftrace_forbid_low_writes();
 		window_unload(cr3, mm);
 		local_irq_restore(flags);
 	}
@@ -426,7 +432,7 @@ static noinline void pipeline_step(struct pipeline *p, unsigned int more,
 	patch_tell_perf(batch, tail, int3, targets);
 	window_write(PHASE_TAIL, &p->walk[PHASE_TAIL], int3, batch, targets);
 	window_write(PHASE_INT3, &p->walk[PHASE_INT3], int3 + more, batch, targets);
-	text_poke_sync();
+	ftrace_sync_cpus();
 	if (!p->asked)
 		patch_tell_perf(batch, head, tail, targets);
 }
@@ -548,14 +554,14 @@ static __always_inline void patch_emulate(struct pt_regs *regs, unsigned long ip
 	if (unlikely(!patch->site)) {
 		target = ip + MCOUNT_INSN_SIZE + (s32)ftrace_slot_tail(patch);
 		if (ftrace_slot_head(patch) == CALL_INSN_OPCODE)
-			int3_emulate_call(regs, target);
+			ftrace_emulate_call(regs, ip, target);
 		else
 			int3_emulate_jmp(regs, target);
 		return;
 	}
 	target = transit.targets[patch->to];
 	if (target)
-		int3_emulate_call(regs, target);
+		ftrace_emulate_call(regs, ip, target);
 	else
 		int3_emulate_jmp(regs, ip + MCOUNT_INSN_SIZE);
 }

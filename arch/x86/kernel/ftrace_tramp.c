@@ -37,12 +37,12 @@
 #include <linux/rculist.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #include <asm/nospec-branch.h>
 #include <asm/text-patching.h>
 
+#include "ftrace_base.h"
 #include "ftrace_insn.h"
 
 #define ARENA_SIZE	SZ_64K
@@ -291,11 +291,10 @@ static struct arena *arena_make(void)
 
 	if (!arena)
 		return NULL;
-	mem = execmem_alloc(EXECMEM_FTRACE, ARENA_SIZE);
+	mem = ftrace_text_alloc(ARENA_SIZE);
 	if (!mem)
 		goto free_arena;
 	memset(mem, INT3_INSN_OPCODE, ARENA_SIZE);
-	set_vm_flush_reset_perms(mem);
 	if (set_memory_rox((unsigned long)mem, ARENA_SIZE >> PAGE_SHIFT))
 		goto free_mem;
 	arena->base = (unsigned long)mem;
@@ -352,7 +351,7 @@ static void granules_put(unsigned long addr, unsigned int n)
 		return;
 	/* Another CPU may be looking for an address in the arena. */
 	list_del_rcu(&arena->list);
-	queue_rcu_work(system_unbound_wq, &arena->free);
+	queue_rcu_work(ftrace_any_cpu_wq, &arena->free);
 }
 
 static unsigned int tramp_granules(const struct tramp *tramp)

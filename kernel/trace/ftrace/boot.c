@@ -51,11 +51,6 @@ static void __init boot_filters(void)
 	ftrace_graph_early_filters();
 }
 
-static u64 __init boot_us_since(u64 ns)
-{
-	return div_u64(sched_clock() - ns, NSEC_PER_USEC);
-}
-
 /**
  * ftrace_init - find the sites of the kernel and turn them into nops
  *
@@ -65,7 +60,7 @@ void __init ftrace_init(void)
 {
 	unsigned int nr = __stop_mcount_loc - __start_mcount_loc, nops;
 	unsigned long *ips = __start_mcount_loc;
-	u64 start = sched_clock(), us;
+	u64 start = sched_clock(), converted, done;
 
 	arch_ftrace_init();
 	ftrace_names_init();
@@ -74,8 +69,7 @@ void __init ftrace_init(void)
 	nops = ftrace_mod_convert(ips, nr, (unsigned long)_stext, (unsigned long)_etext);
 	nops += ftrace_mod_convert(ips, nr, (unsigned long)__init_begin,
 				   (unsigned long)__init_end);
-	us = boot_us_since(start);
-	start = sched_clock();
+	converted = sched_clock();
 
 	if (!nops || ftrace_mod_add(NULL, (unsigned long)_stext, (unsigned long)_etext,
 				    ips, nr, true) ||
@@ -87,9 +81,12 @@ void __init ftrace_init(void)
 		return;
 	}
 
+	done = sched_clock();
+	ftrace_boot_took(done - start);
 	pr_info("%lu call sites in %lu bytes; %u nops in %llu us, tables in %llu us\n",
 		ftrace_update_tot_cnt, ftrace_update_tot_cnt * sizeof(struct ftrace_site),
-		nops, us, boot_us_since(start));
+		nops, div_u64(converted - start, NSEC_PER_USEC),
+		div_u64(done - converted, NSEC_PER_USEC));
 
 	boot_filters();
 }

@@ -344,6 +344,6 @@ void ftrace_caller_retire(struct ftrace_caller *caller)
 {
 	list_add_tail(&caller->dead, &dead_callers);
 	/* Early at boot there is no workqueue. The next call then queues the work. */
-	if (system_unbound_wq)
-		queue_work(system_unbound_wq, &free_work);
+	if (ftrace_any_cpu_wq)
+		queue_work(ftrace_any_cpu_wq, &free_work);
 }

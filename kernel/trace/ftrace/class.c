@@ -76,6 +76,7 @@ static int class_make_room(u32 id)
  * ftrace_class_check - may the ops of a class share a function?
  * @c: the class
  * @new: the ops of the class that is about to be added
+ * @ip: address of the function
  * @asked: the owners of direct callers have been asked whether they share with @new
  *
  * One ops may change the instruction pointer, and one ops may be a direct caller. Both
@@ -87,7 +88,7 @@ static int class_make_room(u32 id)
  * Return: 0, -EBUSY, or the answer of the owner of the direct caller.
  */
 int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *new,
-		       bool asked)
+		       unsigned long ip, bool asked)
 {
 	struct ftrace_ops *ipmodify = NULL, *direct = NULL;
 
@@ -110,7 +111,7 @@ int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *ne
 	if (!direct->ops_func)
 		return -EBUSY;
 	if (new == direct)
-		return direct->ops_func(direct, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
+		return ftrace_ask_owner(direct, ip, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
 	return asked ? 0 : -EBUSY;
 }
 

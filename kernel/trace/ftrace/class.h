@@ -44,7 +44,7 @@ extern unsigned long *ftrace_targets;
 
 struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr);
 int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *new,
-		       bool asked);
+		       unsigned long ip, bool asked);
 void ftrace_class_put(struct ftrace_class *c, unsigned int sites);
 void ftrace_classes_stale(struct ftrace_ops *ops);
 void ftrace_classes_lose(struct ftrace_ops *ops);

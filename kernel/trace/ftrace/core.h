@@ -22,6 +22,7 @@
 
 #include "../ftrace_internal.h"
 #include "../trace.h"
+#include "base.h"
 
 extern int ftrace_disabled;
 

@@ -63,7 +63,7 @@ static const unsigned long stub = (unsigned long)ftrace_stub_direct_tramp;
 static unsigned long asked;
 static int answer;
 
-static int share_ops_func(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+static FTRACE_OPS_FUNC(share_ops_func)
 {
 	asked |= BIT(cmd);
 	return answer;

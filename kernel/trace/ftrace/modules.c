@@ -10,6 +10,7 @@
 
 #include <linux/ftrace_arch.h>
 #include <linux/module.h>
+#include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
@@ -29,6 +30,10 @@
 unsigned long ftrace_update_tot_cnt;
 unsigned long ftrace_number_of_pages;
 unsigned long ftrace_number_of_groups;
+#ifdef FTRACE_SHOWS_TIMES
+u64 ftrace_update_time;
+u64 ftrace_total_mod_time;
+#endif
 
 static void mod_account(const struct ftrace_table *t, int sign)
 {
@@ -210,6 +215,7 @@ void ftrace_module_init(struct module *mod)
 	unsigned long *found __free(kvfree) = NULL;
 	unsigned long *ips = mod->ftrace_callsites;
 	unsigned int nr = mod->num_ftrace_callsites;
+	u64 start_time = sched_clock();
 	int ret = 0;
 
 	if (!nr) {
@@ -232,6 +238,7 @@ void ftrace_module_init(struct module *mod)
 	}
 	if (ret)
 		pr_warn("%s: no memory for its call sites, not traced\n", mod->name);
+	ftrace_module_took(sched_clock() - start_time);
 }
 
 /*

@@ -194,6 +194,7 @@ void ftrace_pid_stop(struct trace_array *tr)
 static void pid_follow(struct trace_array *tr, struct task_struct *parent,
 		       struct task_struct *task)
 {
+	guard(preempt_notrace)();
 	trace_filter_add_remove_task(rcu_dereference_sched(tr->function_pids),
 				     parent, task);
 	trace_filter_add_remove_task(rcu_dereference_sched(tr->function_no_pids),

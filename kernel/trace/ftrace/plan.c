@@ -87,7 +87,7 @@ static unsigned int plan_set(const struct plan *p, const struct ftrace_class *fr
 
 /* May all ops that are new to a site share the site? */
 static int plan_check(const struct plan *p, const struct ftrace_class *from,
-		      const struct ftrace_class *to)
+		      const struct ftrace_class *to, unsigned long ip)
 {
 	int ret = 0;
 
@@ -95,7 +95,8 @@ static int plan_check(const struct plan *p, const struct ftrace_class *from,
 		return 0;
 	for (unsigned int i = 0; i < to->nr && !ret; i++)
 		if (!ftrace_class_has(from, to->ops[i]))
-			ret = ftrace_class_check(to, to->ops[i], p->flags & FTRACE_PLAN_ASKED);
+			ret = ftrace_class_check(to, to->ops[i], ip,
+						 p->flags & FTRACE_PLAN_ASKED);
 	return ret;
 }
 
@@ -112,7 +113,7 @@ static struct ftrace_class *plan_class(const struct plan *p, struct ftrace_class
 	to = ftrace_class_of(set, plan_set(p, from, ip, set));
 	if (IS_ERR(to))
 		return to;
-	ret = plan_check(p, from, to);
+	ret = plan_check(p, from, to, ip);
 	return ret ? ERR_PTR(ret) : to;
 }
 

@@ -87,7 +87,13 @@ static struct profile *profile_this(void)
 	return smp_load_acquire(&profiling) ? this_cpu_ptr(&profiles) : NULL;
 }
 
-static void profile_count_hit(unsigned long ip)
+/**
+ * ftrace_profile_hit - count a call of a function
+ * @ip: address of the function
+ *
+ * Context: Any context.
+ */
+void ftrace_profile_hit(unsigned long ip)
 {
 	struct profile_record *rec = NULL;
 	struct profile *profile;
@@ -103,7 +109,7 @@ static void profile_count_hit(unsigned long ip)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-static bool graph_time = true;
+bool ftrace_profile_children = true;
 
 /**
  * ftrace_graph_graph_time_control - carry out the option graph-time
@@ -111,21 +117,7 @@ static bool graph_time = true;
  */
 void ftrace_graph_graph_time_control(bool enable)
 {
-	graph_time = enable;
-}
-
-static int profile_entry(struct ftrace_graph_ent *trace,
-			 struct fgraph_ops *gops)
-{
-	struct ftrace_ret_stack *frame;
-
-	profile_count_hit(trace->func);
-
-	frame = ftrace_graph_get_ret_stack(current, 0);
-	if (!frame)
-		return 0;
-	frame->subtime = 0;
-	return 1;
+	ftrace_profile_children = enable;
 }
 
 static void profile_add_time(struct profile_record *rec, u64 time)
@@ -138,50 +130,38 @@ static void profile_add_time(struct profile_record *rec, u64 time)
 		rec->time_squared = U64_MAX;
 }
 
-static void profile_return(struct ftrace_graph_ret *trace,
-			   struct fgraph_ops *gops)
+/**
+ * ftrace_profile_time - add the time that a call took
+ * @ip: address of the function
+ * @time: the time in ns
+ *
+ * Context: Any context.
+ */
+void ftrace_profile_time(unsigned long ip, u64 time)
 {
-	/* If the option is set, fgraph has subtracted the time asleep. */
-	u64 time = trace->rettime - trace->calltime;
 	struct profile_record *rec = NULL;
-	struct ftrace_ret_stack *frame;
 	struct profile *profile;
 	unsigned long flags;
-
-	if (!READ_ONCE(graph_time)) {
-		frame = ftrace_graph_get_ret_stack(current, 1);
-		if (frame)
-			frame->subtime += time;
-
-		frame = ftrace_graph_get_ret_stack(current, 0);
-		if (frame)
-			time -= min(time, frame->subtime);
-	}
 
 	raw_local_irq_save(flags);
 	profile = profile_this();
 	/* If the function was called on another CPU, this CPU may have no record. */
 	if (profile)
-		rec = profile_find_record(profile, trace->func, false);
+		rec = profile_find_record(profile, ip, false);
 	if (rec)
 		profile_add_time(rec, time);
 	raw_local_irq_restore(flags);
 }
 
-static struct fgraph_ops profile_ops = {
-	.entryfunc	= profile_entry,
-	.retfunc	= profile_return,
-};
-
 static int profile_start(void)
 {
-	ftrace_ops_set_global_filter(&profile_ops.ops);
-	return register_ftrace_graph(&profile_ops);
+	ftrace_ops_set_global_filter(&ftrace_profile_graph.ops);
+	return register_ftrace_graph(&ftrace_profile_graph);
 }
 
 static void profile_stop(void)
 {
-	unregister_ftrace_graph(&profile_ops);
+	unregister_ftrace_graph(&ftrace_profile_graph);
 }
 
 static int profile_compare_records(const void *p1, const void *p2)
@@ -252,7 +232,7 @@ static void profile_print_times(struct seq_file *m, struct profile_record *rec,
 static void profile_call(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	profile_count_hit(ip);
+	ftrace_profile_hit(ip);
 }
 
 static struct ftrace_ops profile_ops = {

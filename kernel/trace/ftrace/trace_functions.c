@@ -109,7 +109,7 @@ static __always_inline void function_record(struct trace_array *tr, unsigned lon
 		last->parent_ip = parent_ip;
 	}
 
-	trace_function(tr, ip, parent_ip, trace_ctx);
+	ftrace_record_call(tr, ip, parent_ip, trace_ctx);
 	if (options & OPT_STACK)
 		__trace_stack(tr, trace_ctx, SKIP_TO_TRACED);
 }
@@ -130,7 +130,7 @@ static __always_inline void function_record_hit(unsigned long ip, unsigned long 
 	if (bit < 0)
 		return;
 
-	if (likely(!this_cpu_read(tr->array_buffer.data->disabled.counter)))
+	if (likely(!ftrace_recording_off(tr)))
 		function_record(tr, ip, parent_ip, tracing_gen_ctx_dec(), options);
 
 	ftrace_test_recursion_unlock(bit);
@@ -153,10 +153,10 @@ function_record_hit_stack(unsigned long ip, unsigned long parent_ip, struct ftra
 
 	local_irq_save(flags);
 	data = this_cpu_ptr(tr->array_buffer.data);
-	if (likely(atomic_inc_return(&data->disabled) == 1))
+	if (likely(ftrace_record_begin(data)))
 		function_record(tr, ip, function_real_caller(parent_ip, fregs),
 				tracing_gen_ctx_flags(flags), options | OPT_STACK);
-	atomic_dec(&data->disabled);
+	ftrace_record_end(data);
 	local_irq_restore(flags);
 }
 

@@ -24,7 +24,7 @@
 
 #define ARCH_SUPPORTS_FTRACE_OPS 1
 
-#ifndef __ASSEMBLY__
+#ifndef __ASSEMBLER__
 
 struct ftrace_ops;
 struct ftrace_regs;
@@ -70,6 +70,8 @@ arch_ftrace_get_regs(struct ftrace_regs *fregs)
 
 #endif /* CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS */
 
+#include <asm/ftrace_base.h>
+
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 #define ftrace_graph_func ftrace_graph_func
 void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
@@ -89,10 +91,10 @@ int ftrace_int3_handler(struct pt_regs *regs);
 unsigned long ftrace_tramp_template_ip(unsigned long ip);
 #endif
 
-#endif /* !__ASSEMBLY__ */
+#endif /* !__ASSEMBLER__ */
 #endif /* CONFIG_FUNCTION_TRACER */
 
-#ifndef __ASSEMBLY__
+#ifndef __ASSEMBLER__
 
 #ifndef CONFIG_DYNAMIC_FTRACE
 static __always_inline int ftrace_int3_handler(struct pt_regs *regs) { return 0; }
@@ -137,6 +139,6 @@ static inline bool arch_trace_is_compat_syscall(struct pt_regs *regs)
 }
 #endif
 
-#endif /* !__ASSEMBLY__ */
+#endif /* !__ASSEMBLER__ */
 
 #endif /* _ASM_X86_FTRACE_H */

@@ -255,7 +255,7 @@ proctype comes_online()
 /* The patcher is not interrupted. */
 #define ALONE	!in_nmi[0]
 
-/* text_poke_sync() */
+/* ftrace_sync_cpus() */
 inline broadcast()
 {
 	atomic { ALONE ->

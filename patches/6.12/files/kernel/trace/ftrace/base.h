@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the core uses of the rest of the kernel in another way from version to version:
+ * this is the file for Linux 6.12.
+ */
+#ifndef _FTRACE_BASE_H
+#define _FTRACE_BASE_H
+
+#include <linux/workqueue.h>
+
+#include "../trace.h"
+
+/* The workqueue for work that may run on any CPU. */
+#define ftrace_any_cpu_wq	system_unbound_wq
+
+/* Define &ftrace_ops.ops_func. */
+#define FTRACE_OPS_FUNC(name)	int name(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+
+/* Ask the owner of a direct caller about the function at @ip. */
+static inline int ftrace_ask_owner(struct ftrace_ops *direct, unsigned long ip,
+				   enum ftrace_ops_cmd cmd)
+{
+	return direct->ops_func(direct, cmd);
+}
+
+/* Does this CPU record no events of a trace array? */
+static __always_inline bool ftrace_recording_off(struct trace_array *tr)
+{
+	return this_cpu_read(tr->array_buffer.data->disabled.counter);
+}
+
+/* Returns true if no code that this code interrupts has done the same. */
+static __always_inline bool ftrace_record_begin(struct trace_array_cpu *data)
+{
+	return atomic_inc_return(&data->disabled) == 1;
+}
+
+static __always_inline void ftrace_record_end(struct trace_array_cpu *data)
+{
+	atomic_dec(&data->disabled);
+}
+
+static __always_inline void ftrace_record_call(struct trace_array *tr, unsigned long ip,
+					       unsigned long parent_ip, unsigned int trace_ctx)
+{
+	trace_function(tr, ip, parent_ip, trace_ctx);
+}
+
+/* The file dyn_ftrace_total_info shows no times. */
+static inline void ftrace_boot_took(u64 ns) { }
+static inline void ftrace_module_took(u64 ns) { }
+
+#endif
