@@ -4,16 +4,21 @@
 # makefiles do the compiling; this one fetches the base, keeps build/src equal
 # to base plus series, and starts tools/vm/ and the tests.
 
-# A tarball of Linux 6.12.y, an unpacked tree, or REPOSITORY#BRANCH.
-DEBIAN_BASE := /usr/src/linux-source-6.12.tar.xz
+# The version of Linux, 6.12 or 7.3. Each has a directory of its own to be built in.
+BASE_VERSION ?= 6.12
+export BASE_VERSION
+B	:= $(or $(shell BASE_VERSION='$(BASE_VERSION)' scripts/build-dir),$(error no such BASE_VERSION))
+# A tarball of this version, an unpacked tree, or REPOSITORY#BRANCH. Debian 12 has a package of
+# Linux 6.12; newer versions are fetched from Debian 13.
+PACKAGED_BASE := /usr/src/linux-source-6.12.tar.xz
+DEBIAN_BASE := $(if $(filter 6.12,$(BASE_VERSION)),$(PACKAGED_BASE),$(B)/linux-source-$(BASE_VERSION).tar.xz)
 BASE	:= $(DEBIAN_BASE)
-B	:= build
 # Of a base from git: what its mails stand on.
 HASH	:= \#
 BASE_COMMIT := $(if $(findstring $(HASH),$(BASE)),$(BASE),$(patsubst %/.git,%$(HASH)HEAD,$(wildcard $(BASE)/.git)))
 
 # What a build and a guest need; the tests and checkers; the full kernel.
-PACKAGES := $(if $(filter $(DEBIAN_BASE),$(BASE)),linux-source-6.12) xz-utils build-essential bc \
+PACKAGES := $(if $(filter $(PACKAGED_BASE),$(BASE)),linux-source-6.12) xz-utils build-essential bc \
 	    bison flex cpio quilt patch rsync libelf-dev perl ccache git \
 	    qemu-system-x86 busybox-static
 TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
@@ -23,7 +28,13 @@ FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev
 .PHONY: prepare help packages test-packages full-packages run shell check check-full check-debug check-all \
 	mutants model torture bench series series-check series-bisect deb lint clean
 
+ONLY_6_12 := $(filter check-full check-all mutants torture bench deb,$(MAKECMDGOALS))
+ifneq ($(and $(ONLY_6_12),$(filter-out 6.12,$(BASE_VERSION))),)
+$(error $(ONLY_6_12): for BASE_VERSION=6.12 alone)
+endif
+
 prepare: packages
+	$(if $(filter-out $(PACKAGED_BASE),$(filter $(DEBIAN_BASE),$(BASE))),@scripts/fetch-base $(BASE_VERSION) $(B))
 	@scripts/unpack-base "$(BASE)" $(B)
 
 help:
@@ -48,8 +59,10 @@ help:
 	@echo 'make lint          only the checkers'
 	@echo 'make clean         delete build/'
 	@echo
+	@echo 'BASE_VERSION=7.3 does it for Linux 7.3, in build/7.3: run, shell, check, check-debug, series,'
+	@echo 'series-check, series-bisect, lint, clean. The other targets are for 6.12 alone.'
 	@echo 'BASE=linux-6.12.y.tar.xz, BASE=DIRECTORY or BASE=REPOSITORY#BRANCH takes another base than'
-	@echo 'Debian'\''s linux-source-6.12. scripts/prepare-kernel LINUX-TREE puts the series into a tree of yours.'
+	@echo 'Debian'\''s linux-source. scripts/prepare-kernel LINUX-TREE puts the series into a tree of yours.'
 
 packages:
 	@mkdir -p $(B)

@@ -10,7 +10,8 @@ set -u
 # shellcheck source=tools/testing/ftrace/host-tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/host-tap.sh"
 cd "$root" || exit 1
-src=$root/build/src
+build=$(scripts/build-dir)
+src=$build/src
 
 # quiet WHAT COMMAND...: the command succeeds and says nothing.
 quiet()
@@ -28,6 +29,15 @@ ours()
 {
 	find . \( -path ./build -o -path ./.git \) -prune -o -type f ! -name '*~' ! -name '*.o' "$@" -printf '%P\n' |
 		LC_ALL=C sort
+}
+
+# ours_there FIND-ARG...: our files of the kernel tree, those for other versions of Linux left out.
+ours_there()
+{
+	{
+		ours ! -path './patches/*' ! -path './tools/*' "$@"
+		(cd "patches/${BASE_VERSION:-6.12}/files" && ours "$@")
+	} | LC_ALL=C sort
 }
 
 # scripts INTERPRETER: our files that start with it. Cases of ftracetest are apart.
@@ -94,7 +104,7 @@ check_program()
 
 kernel_doc()
 {
-	perl "$src/scripts/kernel-doc" -none -Werror "$1"
+	"$src/scripts/kernel-doc" -none -Werror "$1"
 }
 
 # The sources that the kernel compiles, as objects.
@@ -107,7 +117,7 @@ objects()
 # compile DIR: ours alone, with all the compiler, sparse and objtool can say.
 compile()
 {
-	local out=$root/build/lint object cc=gcc
+	local out=$build/lint object cc=gcc
 	local -a wanted=()
 
 	command -v ccache >/dev/null && cc="ccache gcc"
@@ -135,11 +145,11 @@ objects_wants()
 
 while read -r file; do
 	quiet "license: $file" says_license "$file"
-done < <(ours ! -name series ! -name results ! -name check-all.results ! -name commits ! -name replaced ! -name needs ! -path './patches/messages/*' ! -name README ! -name packages ! -name .gitignore ! -name '*.patch' ! -name '*.md')
+done < <(ours ! -name series ! -name results ! -name check-all.results ! -name commits ! -name replaced ! -name needs ! -path './patches/*messages/*' ! -name README ! -name packages ! -name .gitignore ! -name '*.patch' ! -name '*.md')
 
 while read -r file; do
 	quiet "checkpatch: $file" checkpatch --file "$file"
-done < <(ours -name '*.[chS]' ! -path './tools/*')
+done < <(ours_there -name '*.[chS]')
 while read -r file; do
 	quiet "checkpatch: $file" check_program --file "$root/$file"
 done < <(ours -name '*.[chS]' -path './tools/*')
@@ -148,29 +158,29 @@ while read -r file; do
 done < <(ours -path './patches/*.patch')
 quiet "series: names every patch, and no other" diff \
 	<(sed 's/[[:space:]]*#.*//; /^$/d' patches/series | LC_ALL=C sort) \
-	<(ours -path './patches/*.patch' | sed 's,^patches/,,')
+	<(ours -path './patches/*.patch' | sed 's,.*/,,' | LC_ALL=C sort -u)
 
 while read -r file; do
-	quiet "kernel-doc: $file" kernel_doc "$file"
-done < <(ours -path './arch/*.[chS]' -o -path './include/*.h' -o -path './kernel/*.[ch]')
+	quiet "kernel-doc: $file" kernel_doc "$src/$file"
+done < <(ours_there -name '*.[chS]')
 
 quiet "compile: W=1 C=2" compile
 while read -r object; do
 	source=${object%.o}
 	# shellcheck disable=SC2016 # a program of awk's
 	quiet "compile: $object" awk -v name="$source." 'index($0, name) && /warning|error/' \
-		build/lint.log
+		"$build/lint.log"
 done < <(objects)
 quiet "no ring of files that call each other" tools/testing/ftrace/rings \
-	build/lint/kernel/trace/ftrace/[a-z]*.o
+	"$build"/lint/kernel/trace/ftrace/[a-z]*.o
 quiet "compile: headers" awk \
-	'/(include\/linux|asm)\/ftrace(_arch)?\.h:[0-9]+.*(warning|error)/' build/lint.log
+	'/(include\/linux|asm)\/ftrace(_arch)?\.h:[0-9]+.*(warning|error)/' "$build/lint.log"
 built=''
 for config in small full tiny nofunc i386; do
-	[ -f "build/$config.log" ] || continue
+	[ -f "$build/$config.log" ] || continue
 	built=y
 	quiet "build: no warning in the last build of $config" \
-		awk '/[Ww]arning:|WARNING:/' "build/$config.log"
+		awk '/[Ww]arning:|WARNING:/' "$build/$config.log"
 done
 [ -n "$built" ] || echo "ok $((++count)) # SKIP no kernel with the series has been built"
 

@@ -22,7 +22,7 @@ git_in()
 	git -C "$base" -c user.name=t -c user.email=t@example.org "$@"
 }
 
-mkdir -p "$repo"/{scripts,patches,kernel/trace/ftrace} "$base/kernel/trace"
+mkdir -p "$repo"/{scripts,patches/6.12,kernel/trace/ftrace} "$base/kernel/trace"
 cp "$root"/scripts/{prepare-kernel,unpack-base} "$repo/scripts"
 cp "$root/scripts/progress" "$repo/scripts"
 echo core >"$repo/kernel/trace/ftrace/core.c"
@@ -72,6 +72,12 @@ ok "and has its contents" grep -qx stable "$build/src/two.c"
 ok "without git's own" test ! -e "$build/src/.git"
 before=$(cat "$build/src/two.c")
 ok "refuses what is not there" sh -c "! '$repo/scripts/unpack-base' '$work/none.tar.xz' '$build'"
+other_version()
+{
+	! BASE_VERSION=7.3 unpack "$base#main" && BASE_VERSION=7.3 unpack "$base#main" 2>&1 |
+		grep -q 'Linux 6.12, but BASE_VERSION is 7.3'
+}
+ok "refuses another version than BASE_VERSION" other_version
 ok "refuses what is no kernel" sh -c "! '$repo/scripts/unpack-base' '$work/repo' '$build'"
 ok "and leaves the trees" grep -qx "$before" "$build/src/two.c"
 plan

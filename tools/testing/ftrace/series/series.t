@@ -10,8 +10,10 @@ set -u
 # shellcheck source=tools/testing/ftrace/host-tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../host-tap.sh"
 cd "$root" || exit 1
-base=$root/build/base-src
-src=$root/build/src
+build=$(scripts/build-dir)
+base=$build/base-src
+src=$build/src
+version=${BASE_VERSION:-6.12}
 mails=$work/mails
 sender='A Tester <tester@example.org>'
 export GIT_COMMITTER_NAME=tester GIT_COMMITTER_EMAIL=tester@example.org
@@ -115,7 +117,7 @@ signed_off()
 cover_is_whole()
 {
 	! grep -n '\*\*\*' "$mails"/0000-*.patch &&
-		grep -q '^Subject: \[PATCH 6.12 00*/[0-9]*\] [a-z/0-9]*: [A-Z]' "$mails"/0000-*.patch
+		grep -q "^Subject: \[PATCH $version 00*/[0-9]*\] [a-z/0-9]*: [A-Z]" "$mails"/0000-*.patch
 }
 
 # refuses WHAT MESSAGE COMMAND...: COMMAND changes the table of a copy of the repository; then
