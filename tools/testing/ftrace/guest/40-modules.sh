@@ -11,7 +11,7 @@ echo 'edge 3' > "$TMP.edge"
 echo 'brim 3' > "$TMP.brim"
 call=/sys/module/ftmod_a/parameters/call
 count() {
-	sed 's/ .*//' "$TRACING/dyn_ftrace_total_info"
+	sed -n '1s/ .*//p' "$TRACING/dyn_ftrace_total_info"
 }
 
 before=$(count)

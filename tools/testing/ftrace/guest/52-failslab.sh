@@ -116,7 +116,7 @@ profiling_back() {
 # shellcheck disable=SC2317
 module_state() {
 	cut -d' ' -f1 /proc/modules
-	sed 's/ .*//' "$TRACING/dyn_ftrace_total_info"
+	sed -n '1s/ .*//p' "$TRACING/dyn_ftrace_total_info"
 	tracing_state | grep -v ':mod:'
 }
 # shellcheck disable=SC2317

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the core uses of the rest of the kernel in another way from version to version:
+ * this is the file for Linux 7.3.
+ */
+#ifndef _FTRACE_BASE_H
+#define _FTRACE_BASE_H
+
+#include <linux/workqueue.h>
+
+#include "../trace.h"
+
+/* The workqueue for work that may run on any CPU. */
+#define ftrace_any_cpu_wq	system_dfl_wq
+
+/* Define &ftrace_ops.ops_func. */
+#define FTRACE_OPS_FUNC(name)	\
+	int name(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
+
+/* Ask the owner of a direct caller about the function at @ip. */
+static inline int ftrace_ask_owner(struct ftrace_ops *direct, unsigned long ip,
+				   enum ftrace_ops_cmd cmd)
+{
+	return direct->ops_func(direct, ip, cmd);
+}
+
+/* The ring buffer itself refuses events. */
+static __always_inline bool ftrace_recording_off(struct trace_array *tr)
+{
+	return false;
+}
+
+/* Returns true if no code that this code interrupts has done the same. */
+static __always_inline bool ftrace_record_begin(struct trace_array_cpu *data)
+{
+	return local_inc_return(&data->disabled) == 1;
+}
+
+static __always_inline void ftrace_record_end(struct trace_array_cpu *data)
+{
+	local_dec(&data->disabled);
+}
+
+static __always_inline void ftrace_record_call(struct trace_array *tr, unsigned long ip,
+					       unsigned long parent_ip, unsigned int trace_ctx)
+{
+	trace_function(tr, ip, parent_ip, trace_ctx, NULL);
+}
+
+/* The file dyn_ftrace_total_info shows the times. */
+#define FTRACE_SHOWS_TIMES
+
+static inline void ftrace_boot_took(u64 ns)
+{
+	ftrace_update_time = ns;
+}
+
+static inline void ftrace_module_took(u64 ns)
+{
+	ftrace_total_mod_time += ns;
+}
+
+#endif
