@@ -26,11 +26,15 @@
 enum {
 	OPT_STACK	= BIT(0),
 	OPT_NO_REPEATS	= BIT(1),
+	OPT_ARGS	= BIT(2),
 };
 
 static struct tracer_opt func_opts[] = {
 	{ TRACER_OPT(func_stack_trace, OPT_STACK) },
 	{ .name = "func-no-repeats", .bit = OPT_NO_REPEATS },
+#ifdef CONFIG_FUNCTION_TRACE_ARGS
+	{ .name = "func-args", .bit = OPT_ARGS },
+#endif
 	{ }
 };
 
@@ -95,7 +99,8 @@ function_is_repeat(struct trace_array *tr, struct trace_func_repeats *last,
 
 static __always_inline void function_record(struct trace_array *tr, unsigned long ip,
 					    unsigned long parent_ip,
-					    unsigned int trace_ctx, u32 options)
+					    unsigned int trace_ctx,
+					    struct ftrace_regs *fregs, u32 options)
 {
 	if (options & OPT_NO_REPEATS) {
 		struct trace_func_repeats *last = this_cpu_ptr(tr->last_func_repeats);
@@ -109,7 +114,7 @@ static __always_inline void function_record(struct trace_array *tr, unsigned lon
 		last->parent_ip = parent_ip;
 	}
 
-	ftrace_record_call(tr, ip, parent_ip, trace_ctx);
+	ftrace_record_call(tr, ip, parent_ip, trace_ctx, options & OPT_ARGS ? fregs : NULL);
 	if (options & OPT_STACK)
 		__trace_stack(tr, trace_ctx, SKIP_TO_TRACED);
 }
@@ -124,14 +129,14 @@ static __always_inline void function_record_hit(unsigned long ip, unsigned long 
 	if (unlikely(!READ_ONCE(tr->function_enabled)))
 		return;
 
-	/* First of all: @fregs need not be kept over a call then. */
+	/* First of all: unless arguments are recorded, @fregs need not be kept over a call then. */
 	parent_ip = function_real_caller(parent_ip, fregs);
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	if (bit < 0)
 		return;
 
 	if (likely(!ftrace_recording_off(tr)))
-		function_record(tr, ip, parent_ip, tracing_gen_ctx_dec(), options);
+		function_record(tr, ip, parent_ip, tracing_gen_ctx_dec(), fregs, options);
 
 	ftrace_test_recursion_unlock(bit);
 }
@@ -155,41 +160,40 @@ function_record_hit_stack(unsigned long ip, unsigned long parent_ip, struct ftra
 	data = this_cpu_ptr(tr->array_buffer.data);
 	if (likely(ftrace_record_begin(data)))
 		function_record(tr, ip, function_real_caller(parent_ip, fregs),
-				tracing_gen_ctx_flags(flags), options | OPT_STACK);
+				tracing_gen_ctx_flags(flags), fregs, options | OPT_STACK);
 	ftrace_record_end(data);
 	local_irq_restore(flags);
 }
 
-static void function_hit(unsigned long ip, unsigned long parent_ip,
-			 struct ftrace_ops *op, struct ftrace_regs *fregs)
-{
-	function_record_hit(ip, parent_ip, op, fregs, 0);
+#define FUNCTION_HIT(name, record, options)					\
+static void name(unsigned long ip, unsigned long parent_ip,			\
+		 struct ftrace_ops *op, struct ftrace_regs *fregs)		\
+{										\
+	record(ip, parent_ip, op, fregs, options);				\
 }
 
-static void function_hit_once(unsigned long ip, unsigned long parent_ip,
-			      struct ftrace_ops *op, struct ftrace_regs *fregs)
-{
-	function_record_hit(ip, parent_ip, op, fregs, OPT_NO_REPEATS);
-}
-
-static void function_stack_hit(unsigned long ip, unsigned long parent_ip,
-			       struct ftrace_ops *op, struct ftrace_regs *fregs)
-{
-	function_record_hit_stack(ip, parent_ip, op, fregs, 0);
-}
-
-static void function_stack_hit_once(unsigned long ip, unsigned long parent_ip,
-				    struct ftrace_ops *op,
-				    struct ftrace_regs *fregs)
-{
-	function_record_hit_stack(ip, parent_ip, op, fregs, OPT_NO_REPEATS);
-}
+FUNCTION_HIT(function_hit, function_record_hit, 0)
+FUNCTION_HIT(function_hit_once, function_record_hit, OPT_NO_REPEATS)
+FUNCTION_HIT(function_stack_hit, function_record_hit_stack, 0)
+FUNCTION_HIT(function_stack_hit_once, function_record_hit_stack, OPT_NO_REPEATS)
+#ifdef CONFIG_FUNCTION_TRACE_ARGS
+FUNCTION_HIT(function_args_hit, function_record_hit, OPT_ARGS)
+FUNCTION_HIT(function_args_hit_once, function_record_hit, OPT_ARGS | OPT_NO_REPEATS)
+FUNCTION_HIT(function_args_stack_hit, function_record_hit_stack, OPT_ARGS)
+FUNCTION_HIT(function_args_stack_hit_once, function_record_hit_stack, OPT_ARGS | OPT_NO_REPEATS)
+#endif
 
 static const ftrace_func_t hit_functions[] = {
-	[0]				= function_hit,
-	[OPT_STACK]			= function_stack_hit,
-	[OPT_NO_REPEATS]		= function_hit_once,
-	[OPT_STACK | OPT_NO_REPEATS]	= function_stack_hit_once,
+	[0]					= function_hit,
+	[OPT_STACK]				= function_stack_hit,
+	[OPT_NO_REPEATS]			= function_hit_once,
+	[OPT_STACK | OPT_NO_REPEATS]		= function_stack_hit_once,
+#ifdef CONFIG_FUNCTION_TRACE_ARGS
+	[OPT_ARGS]				= function_args_hit,
+	[OPT_ARGS | OPT_STACK]			= function_args_stack_hit,
+	[OPT_ARGS | OPT_NO_REPEATS]		= function_args_hit_once,
+	[OPT_ARGS | OPT_STACK | OPT_NO_REPEATS]	= function_args_stack_hit_once,
+#endif
 };
 
 /* Reset the counts of an earlier run, and allocate the memory if it is needed. */

@@ -40,10 +40,15 @@ static __always_inline void ftrace_record_end(struct trace_array_cpu *data)
 	atomic_dec(&data->disabled);
 }
 
+/* Record a call of the function at @ip, and the arguments in @fregs if not NULL. */
 static __always_inline void ftrace_record_call(struct trace_array *tr, unsigned long ip,
-					       unsigned long parent_ip, unsigned int trace_ctx)
+					       unsigned long parent_ip, unsigned int trace_ctx,
+					       struct ftrace_regs *fregs)
 {
-	trace_function(tr, ip, parent_ip, trace_ctx);
+	if (IS_ENABLED(CONFIG_FUNCTION_TRACE_ARGS) && fregs)
+		trace_function_args(tr, ip, parent_ip, trace_ctx, fregs);
+	else
+		trace_function(tr, ip, parent_ip, trace_ctx);
 }
 
 /* The file dyn_ftrace_total_info shows no times. */

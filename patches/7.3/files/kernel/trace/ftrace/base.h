@@ -41,10 +41,12 @@ static __always_inline void ftrace_record_end(struct trace_array_cpu *data)
 	local_dec(&data->disabled);
 }
 
+/* Record a call of the function at @ip, and the arguments in @fregs if not NULL. */
 static __always_inline void ftrace_record_call(struct trace_array *tr, unsigned long ip,
-					       unsigned long parent_ip, unsigned int trace_ctx)
+					       unsigned long parent_ip, unsigned int trace_ctx,
+					       struct ftrace_regs *fregs)
 {
-	trace_function(tr, ip, parent_ip, trace_ctx, NULL);
+	trace_function(tr, ip, parent_ip, trace_ctx, fregs);
 }
 
 /* The file dyn_ftrace_total_info shows the times. */
