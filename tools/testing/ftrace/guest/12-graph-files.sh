@@ -64,7 +64,7 @@ is "$(cat "$G")" "$all" "overwritten with nothing, a graph starts anywhere"
 if [ -e "$TRACING/function_profile_enabled" ]; then
 	stat=$TRACING/trace_stat/function0
 	# A function that only this script calls.
-	func=ksys_sync
+	func=wakeup_flusher_threads
 	grep -qx $func "$TRACING/available_filter_functions" || func=iterate_supers
 	set_to "vfs_read $func" set_ftrace_filter
 	works "the profiler" write "$TRACING/function_profile_enabled" 1

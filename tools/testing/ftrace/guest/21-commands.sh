@@ -43,7 +43,7 @@ for cmd in traceoff traceon; do
 done
 
 # A function that only this script calls: sync(2) on a file system with nothing to do.
-func=ksys_sync
+func=wakeup_flusher_threads
 grep -qx $func "$TRACING/available_filter_functions" || func=iterate_supers
 
 # counts
