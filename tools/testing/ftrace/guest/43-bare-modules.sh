@@ -16,7 +16,7 @@ call=/sys/module/ftmod_a/parameters/call
 echo 'nest 3' > "$TMP.call"
 echo 'edge 3' > "$TMP.edge"
 count() {
-	sed 's/ .*//' "$TRACING/dyn_ftrace_total_info"
+	sed -n '1s/ .*//p' "$TRACING/dyn_ftrace_total_info"
 }
 
 # names [MODULE]: the functions of a module that can be traced, sorted.

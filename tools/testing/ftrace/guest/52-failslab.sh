@@ -16,7 +16,7 @@ echo N > $slab/ignore-gfp-wait
 
 # The core may have to report the failure itself, and the tracepoints of the base warn about theirs.
 complaints() {
-	kernel_log | bad_news | grep -vE 'Call Trace|WARNING: .* at [^ ]*kernel/tracepoint.c:'
+	kernel_log | bad_news | grep -vE 'Call Trace|WARNING: .*kernel/tracepoint.c:'
 }
 
 # each_fails NAME STATE RESTORE VERB...: each allocation of VERB fails once. STATE prints what must
