@@ -5,6 +5,8 @@
 # changes, both trees follow, and only files with other contents get new time stamps.
 
 set -u
+# The bases here are of 6.12.
+unset BASE_VERSION
 
 # shellcheck source=tools/testing/ftrace/host-tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../host-tap.sh"
