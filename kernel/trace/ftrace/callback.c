@@ -255,14 +255,15 @@ static void calls_fill(struct calls *calls, struct ftrace_ops *const *ops, unsig
 
 /**
  * ftrace_caller_make - build the trampoline that calls a set of ops
- * @ops: the ops, in the order in which the trampoline calls them; if one is a direct
- *	caller, the trampoline jumps to it at the end
+ * @ops: the ops, in the order in which the trampoline calls them
  * @nr: number of ops
+ * @direct: where the trampoline jumps at the end, if one of the ops is a direct caller
  *
  * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
  * Return: the trampoline, NULL if there is no memory.
  */
-struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr)
+struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
+					 unsigned long direct)
 {
 	struct ftrace_caller *caller;
 	struct calls calls = { };
@@ -274,8 +275,7 @@ struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned
 		goto fail;
 
 	calls_fill(&calls, ops, nr);
-	caller->tramp = arch_ftrace_tramp_make(calls.call, calls.nr, calls.regs,
-					       calls.direct ? ftrace_direct_of(calls.direct) : 0);
+	caller->tramp = arch_ftrace_tramp_make(calls.call, calls.nr, calls.regs, direct);
 	if (!caller->tramp)
 		goto fail;
 

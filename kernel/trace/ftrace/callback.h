@@ -54,16 +54,6 @@ struct ftrace_caller {
 	struct ftrace_slot	slot[] __counted_by(nr);
 };
 
-/* What the sites of a direct caller call; 0 if the ops is not a direct caller. */
-static inline unsigned long ftrace_direct_of(const struct ftrace_ops *ops)
-{
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-	if (ops->flags & FTRACE_OPS_FL_DIRECT)
-		return ops->direct_call;
-#endif
-	return 0;
-}
-
 int ftrace_callback_make(struct ftrace_ops *ops);
 void ftrace_callback_put(struct ftrace_callback *cb);
 unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace_patch *patch,
@@ -72,7 +62,8 @@ void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr);
 void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func);
 void ftrace_wait_callbacks(void);
 
-struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr);
+struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
+					 unsigned long direct);
 void ftrace_caller_retire(struct ftrace_caller *caller);
 
 #endif

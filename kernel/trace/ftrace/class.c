@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Classes: the exact set of ops on a call site.
+ * Classes: the exact set of ops on a call site, and what a direct caller has called.
  *
  * Sites with the same set share a class. So the core works out what a site calls
  * once for each set, not once for each site. A class is freed when its last site
@@ -28,18 +28,14 @@ static unsigned int room = 1;
 static DEFINE_IDA(ids);
 static DEFINE_HASHTABLE(by_set, 10);
 
-/* The hash of a set is the sum of the hashes of its ops. */
-static unsigned long class_hash_ops(const struct ftrace_ops *ops)
+/* The hash of a set is the sum of the hashes of its ops, and of what is called directly. */
+static unsigned long class_hash_set(struct ftrace_ops *const *set, unsigned int nr,
+				    unsigned long direct)
 {
-	return hash_long((unsigned long)ops, BITS_PER_LONG);
-}
-
-static unsigned long class_hash_set(struct ftrace_ops *const *set, unsigned int nr)
-{
-	unsigned long total = 0;
+	unsigned long total = hash_long(direct, BITS_PER_LONG);
 
 	for (unsigned int i = 0; i < nr; i++)
-		total += class_hash_ops(set[i]);
+		total += hash_long((unsigned long)set[i], BITS_PER_LONG);
 	return total;
 }
 
@@ -118,25 +114,21 @@ int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *ne
 /* Set what the sites of a class call. */
 static int class_make_target(struct ftrace_class *c)
 {
-	unsigned long direct = 0;
-
-	for (unsigned int i = 0; i < c->nr; i++)
-		if (c->ops[i]->flags & FTRACE_OPS_FL_DIRECT)
-			direct = ftrace_direct_of(c->ops[i]);
-	if (direct && !arch_ftrace_reaches(direct))
+	if (c->direct && !arch_ftrace_reaches(c->direct))
 		return -ERANGE;
-	if (direct && c->nr == 1) {
-		ftrace_targets[c->id] = direct;
+	if (c->direct && c->nr == 1) {
+		ftrace_targets[c->id] = c->direct;
 		return 0;
 	}
-	c->caller = ftrace_caller_make(c->ops, c->nr);
+	c->caller = ftrace_caller_make(c->ops, c->nr, c->direct);
 	if (!c->caller)
 		return -ENOMEM;
 	ftrace_targets[c->id] = c->caller->tramp->addr;
 	return 0;
 }
 
-static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned int nr)
+static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned int nr,
+				       unsigned long direct)
 {
 	struct ftrace_class *c;
 	int id, ret = -ENOMEM;
@@ -145,6 +137,7 @@ static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned i
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	c->nr = nr;
+	c->direct = direct;
 	memcpy(c->ops, set, nr * sizeof(*set));
 
 	id = ida_alloc_range(&ids, 1, SITE_CLASS_MASK, GFP_KERNEL);
@@ -160,7 +153,7 @@ static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned i
 		goto free_id;
 
 	ftrace_classes[id] = c;
-	hash_add(by_set, &c->node, class_hash_set(c->ops, nr));
+	hash_add(by_set, &c->node, class_hash_set(c->ops, nr, direct));
 	for (unsigned int i = 0; i < nr; i++)
 		c->ops[i]->callback->nr_classes++;
 	return c;
@@ -176,21 +169,24 @@ free_class:
  * ftrace_class_of - find or make the class of a set of ops
  * @set: the ops, youngest first
  * @nr: number of ops
+ * @direct: what the direct caller in @set has called, 0 if there is none
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: the class, which may have no users yet; ERR_PTR(-ENOMEM);
  *	ERR_PTR(-ERANGE) if a direct caller is too far away.
  */
-struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr)
+struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr,
+				     unsigned long direct)
 {
 	struct ftrace_class *c;
 
 	if (!nr)
 		return &empty;
-	hash_for_each_possible(by_set, c, node, class_hash_set(set, nr))
-		if (c->nr == nr && !memcmp(c->ops, set, nr * sizeof(*set)))
+	hash_for_each_possible(by_set, c, node, class_hash_set(set, nr, direct))
+		if (c->nr == nr && c->direct == direct &&
+		    !memcmp(c->ops, set, nr * sizeof(*set)))
 			return c;
-	return class_make(set, nr);
+	return class_make(set, nr, direct);
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Classes: the exact set of ops on a call site.
+ * Classes: the exact set of ops on a call site, and what a direct caller has called.
  *
  * A site stores the number of its class, and calls the trampoline of its class.
  */
@@ -22,6 +22,7 @@ struct ftrace_caller;
  * @plan: number of the plan that @to belongs to
  * @to: where the only ops of that plan moves the sites: to [0] if the ops does not want
  *	a site, to [1] if the ops wants it; NULL if not known yet
+ * @direct: what the direct caller among the ops has called, 0 if there is none
  * @caller: trampoline of the class, NULL if its sites call a direct caller or nothing
  * @nr: number of ops
  * @ops: the set, youngest first
@@ -33,6 +34,7 @@ struct ftrace_class {
 	bool			stale;
 	u64			plan;
 	struct ftrace_class	*to[2];
+	unsigned long		direct;
 	struct ftrace_caller	*caller;
 	unsigned int		nr;
 	struct ftrace_ops	*ops[];
@@ -42,7 +44,8 @@ struct ftrace_class {
 extern struct ftrace_class **ftrace_classes;
 extern unsigned long *ftrace_targets;
 
-struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr);
+struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr,
+				     unsigned long direct);
 int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *new,
 		       unsigned long ip, bool asked);
 void ftrace_class_put(struct ftrace_class *c, unsigned int sites);

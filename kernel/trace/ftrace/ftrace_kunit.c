@@ -52,7 +52,7 @@ static void kunit_end_ops(struct ftrace_ops *ops)
 {
 	/* An ops that is not registered any more is refused. */
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
-		unregister_ftrace_direct(ops, ftrace_direct_of(ops), false);
+		unregister_ftrace_direct(ops, 0, false);
 	else
 		unregister_ftrace_function(ops);
 	ftrace_free_filter(ops);

@@ -183,7 +183,7 @@ static void far_callers_are_refused(struct kunit *test)
 	share_func1(test);
 	id = ftrace_kunit_class(ftrace_kunit_func1)->id;
 	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, far), -ERANGE);
-	KUNIT_EXPECT_EQ(test, ftrace_direct_of(&direct), stub);
+	KUNIT_EXPECT_EQ(test, direct.direct_call, stub);
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, stub, false), 0);
 

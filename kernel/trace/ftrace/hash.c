@@ -120,7 +120,14 @@ struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned lo
 	return NULL;
 }
 
-static void hash_link(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
+/**
+ * ftrace_hash_link - put an entry into a hash
+ * @hash: the hash, not in use
+ * @entry: the entry; its address is not in @hash
+ *
+ * Context: Process context, may sleep.
+ */
+void ftrace_hash_link(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 {
 	if (hash->count > 1UL << hash->size_bits)
 		hash_grow(hash);
@@ -138,7 +145,7 @@ static struct ftrace_func_entry *hash_add(struct ftrace_hash *hash, unsigned lon
 	if (!entry)
 		return NULL;
 	entry->ip = ip;
-	hash_link(hash, entry);
+	ftrace_hash_link(hash, entry);
 	return entry;
 }
 
@@ -216,7 +223,7 @@ void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 		}
 		hlist_del(&entry->hlist);
 		from->count--;
-		hash_link(hash, entry);
+		ftrace_hash_link(hash, entry);
 	}
 }
 
@@ -369,4 +376,28 @@ void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned 
 	}
 	if (hash->count)
 		hash->flags = flags;
+}
+
+/**
+ * ftrace_direct_of - what a direct caller has called at a site
+ * @ops: the ops
+ * @ip: address of the site
+ *
+ * Context: ftrace_lock held.
+ * Return: the address, 0 if @ops is not a direct caller.
+ */
+unsigned long ftrace_direct_of(struct ftrace_ops *ops, unsigned long ip)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	struct ftrace_func_entry *entry;
+
+	if (ftrace_direct_is_many(ops)) {
+		entry = ftrace_lookup_ip(rcu_dereference_protected(ops->func_hash->filter_hash,
+								   true), ip);
+		return entry ? entry->direct : 0;
+	}
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
+		return ops->direct_call;
+#endif
+	return 0;
 }

@@ -12,6 +12,7 @@ struct ftrace_hash *ftrace_hash_alloc(void);
 struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src);
 void ftrace_hash_free(struct ftrace_hash *hash);
 void ftrace_hash_free_rcu(struct ftrace_hash *hash);
+void ftrace_hash_link(struct ftrace_hash *hash, struct ftrace_func_entry *entry);
 int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip);
 int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip);
 void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry);
@@ -21,6 +22,18 @@ void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned 
 bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip);
 bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);
+unsigned long ftrace_direct_of(struct ftrace_ops *ops, unsigned long ip);
+
+/* Does a direct caller have the address to call in each entry of its filter? */
+static inline bool ftrace_direct_is_many(const struct ftrace_ops *ops)
+{
+#ifdef CONFIG_HAVE_SINGLE_FTRACE_DIRECT_OPS
+	return ops->flags & FTRACE_OPS_FL_DIRECT && !ops->direct_call;
+#else
+	return false;
+#endif
+}
+
 
 /* The filter of functions to trace, or of functions not to trace if not @enable. */
 static inline struct ftrace_hash __rcu **ftrace_hash_of(struct ftrace_ops_hash *filter,

@@ -160,7 +160,6 @@ static void listing_show_flags(struct seq_file *m, const struct ftrace_site *sit
 static void listing_show_class(struct seq_file *m, const struct ftrace_site *site)
 {
 	const struct ftrace_class *c = ftrace_class_nth(site_class(site));
-	unsigned long direct = 0;
 
 	listing_show_flags(m, site, c);
 	if (site->state & SITE_FAILED) {
@@ -170,16 +169,13 @@ static void listing_show_class(struct seq_file *m, const struct ftrace_site *sit
 		if (c->nr == 1)
 			seq_printf(m, " (%pS)", ftrace_ops_get_func(c->ops[0]));
 	}
-	for (unsigned int i = 0; i < c->nr; i++) {
-		if (c->ops[i]->flags & FTRACE_OPS_FL_DIRECT)
-			direct = ftrace_direct_of(c->ops[i]);
-		else
+	for (unsigned int i = 0; i < c->nr; i++)
+		if (!(c->ops[i]->flags & FTRACE_OPS_FL_DIRECT))
 			seq_printf(m, " ->%pS", c->ops[i]->func);
-	}
 	if (!c->nr)
 		seq_printf(m, " ->%pS", ftrace_stub);
-	if (direct)
-		seq_printf(m, "\n\tdirect-->%pS", (void *)direct);
+	if (c->direct)
+		seq_printf(m, "\n\tdirect-->%pS", (void *)c->direct);
 }
 
 /**

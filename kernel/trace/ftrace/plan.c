@@ -100,17 +100,29 @@ static int plan_check(const struct plan *p, const struct ftrace_class *from,
 	return ret;
 }
 
+/* What the direct caller in the set of a site has called. */
+static unsigned long plan_direct(struct ftrace_ops **set, unsigned int nr, unsigned long ip)
+{
+	unsigned long direct = 0;
+
+	for (unsigned int i = 0; i < nr && !direct; i++)
+		direct = ftrace_direct_of(set[i], ip);
+	return direct;
+}
+
 static struct ftrace_class *plan_class(const struct plan *p, struct ftrace_class *from,
 				       unsigned long ip)
 {
 	struct ftrace_ops **set __free(kvfree) = NULL;
 	struct ftrace_class *to;
+	unsigned int nr;
 	int ret;
 
 	set = kvmalloc_array(from->nr + p->nr_changes, sizeof(*set), GFP_KERNEL);
 	if (!set)
 		return ERR_PTR(-ENOMEM);
-	to = ftrace_class_of(set, plan_set(p, from, ip, set));
+	nr = plan_set(p, from, ip, set);
+	to = ftrace_class_of(set, nr, plan_direct(set, nr, ip));
 	if (IS_ERR(to))
 		return to;
 	ret = plan_check(p, from, to, ip);
@@ -129,6 +141,8 @@ static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class 
 		return plan_class(p, from, ip);
 
 	want = plan_change_wants(change, ip);
+	if (want && ftrace_direct_is_many(change->ops))
+		return plan_class(p, from, ip);
 	if (from->plan != p->id) {
 		from->plan = p->id;
 		memset(from->to, 0, sizeof(from->to));

@@ -48,8 +48,9 @@ for my $patch (glob "$FindBin::RealBin/*.patch") {
 		push @bad, map { "no test $_" } grep { !known($_) } split ' ', $words // '';
 	}
 	push @bad, 'neither tests nor a reason' if !grep { /^(?:Tests|Survives): / } @lines;
+	my $dir = -f "$root/" . ($files[0] // '') ? $root : "$root/patches/6.12/files";
 	push @bad, 'does not apply'
-		if system "patch -d '$root' -p1 -s -f -F0 -r - --dry-run <'$patch' >/dev/null 2>&1";
+		if system "patch -d '$dir' -p1 -s -f -F0 -r - --dry-run <'$patch' >/dev/null 2>&1";
 	is(join('; ', @bad), '', "$name: the patch is in order");
 	$faulty{$_} = 1 for @files;
 }
