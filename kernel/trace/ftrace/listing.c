@@ -13,6 +13,7 @@
 #include "callback.h"
 #include "class.h"
 #include "core.h"
+#include "hash.h"
 #include "listing.h"
 
 static bool listing_has(const struct ftrace_listing *l, const struct ftrace_table *t,
@@ -157,7 +158,31 @@ static void listing_show_flags(struct seq_file *m, const struct ftrace_site *sit
 		   site->state & SITE_MODIFIED ? " M " : "   ");
 }
 
-static void listing_show_class(struct seq_file *m, const struct ftrace_site *site)
+/* The ops behind an ops of the graph tracer, as far as they want the function. */
+static void listing_show_subs(struct seq_file *m, struct ftrace_ops *ops, unsigned long ip)
+{
+	const char *head = "\tsubops:";
+	struct ftrace_ops *sub;
+
+	for_each_ftrace_sub(sub, ops) {
+		if (!ftrace_ops_wants(sub, ip))
+			continue;
+		seq_puts(m, head);
+		head = "";
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+		if (ftrace_sub_is_graph(sub)) {
+			struct fgraph_ops *gops = container_of(sub, struct fgraph_ops, ops);
+
+			seq_printf(m, " {ent:%pS ret:%pS}", gops->entryfunc, gops->retfunc);
+			continue;
+		}
+#endif
+		seq_printf(m, " {%pS}", sub->func);
+	}
+}
+
+static void listing_show_class(struct seq_file *m, const struct ftrace_site *site,
+			       unsigned long ip)
 {
 	const struct ftrace_class *c = ftrace_class_nth(site_class(site));
 
@@ -174,6 +199,8 @@ static void listing_show_class(struct seq_file *m, const struct ftrace_site *sit
 			seq_printf(m, " ->%pS", c->ops[i]->func);
 	if (!c->nr)
 		seq_printf(m, " ->%pS", ftrace_stub);
+	for (unsigned int i = 0; i < c->nr; i++)
+		listing_show_subs(m, c->ops[i], ip);
 	if (c->direct)
 		seq_printf(m, "\n\tdirect-->%pS", (void *)c->direct);
 }
@@ -195,6 +222,6 @@ void ftrace_listing_show(struct ftrace_listing *l, struct seq_file *m)
 		seq_printf(m, "%lx ", ip);
 	listing_show_name(l, m, t, ip);
 	if (l->flags & (FTRACE_ITER_ENABLED | FTRACE_ITER_TOUCHED))
-		listing_show_class(m, site);
+		listing_show_class(m, site, ip);
 	seq_putc(m, '\n');
 }

@@ -11,7 +11,6 @@
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <linux/hash.h>
-#include <linux/kallsyms.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/overflow.h>
@@ -289,7 +288,7 @@ static int profile_print_record(struct seq_file *m, void *v)
 	if (profile_below_threshold(rec, hits))
 		return 0;
 
-	kallsyms_lookup(rec->ip, NULL, NULL, NULL, name);
+	ftrace_profile_name(name, rec->ip);
 	seq_printf(m, "  %-30.30s  %10lu", name, hits);
 	profile_print_times(m, rec, hits);
 	seq_putc(m, '\n');

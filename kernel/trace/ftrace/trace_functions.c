@@ -217,7 +217,7 @@ static int function_prepare_repeats(struct trace_array *tr, u32 options)
 
 static int function_tracer_init(struct trace_array *tr)
 {
-	u32 options = func_flags.val;
+	u32 options = ftrace_tracer_options(tr, &func_flags);
 	int ret;
 
 	if (!tr->ops)
@@ -281,7 +281,7 @@ static struct tracer function_tracer __tracer_data = {
 	.init		= function_tracer_init,
 	.reset		= function_tracer_reset,
 	.start		= function_tracer_start,
-	.flags		= &func_flags,
+	.FTRACE_TRACER_FLAGS = &func_flags,
 	.set_flag	= function_tracer_set_flag,
 	.allow_instances = true,
 #ifdef CONFIG_FTRACE_STARTUP_TEST

@@ -28,6 +28,8 @@ works "! and the glob" append "$G" "!vfs_wri*
 is "$(cat "$G")" vfs_read "takes it out again"
 
 set_to function_graph current_tracer
+like "$(cat "$TRACING/enabled_functions")" '^vfs_read .*	subops: \{ent:trace_graph_entry.* ret:trace_graph_return.*\}$' \
+	"enabled_functions shows who traces it"
 record read_bytes 5
 like " $(functions) " ' vfs_read ' "the function is graphed"
 like "$(trace_lines)" '\|  vfs_read\(\) \{' "with what it calls"
@@ -73,6 +75,16 @@ if [ -e "$TRACING/function_profile_enabled" ]; then
 	set_to 0 function_profile_enabled
 	like "$(cat "$stat")" '^ *vfs_read  *[1-9]' "counts the function"
 	like "$(cat "$stat")" "^ *$func  *1 " "and how often it was called"
+	if [ -e "$TRACING/options/prof-text-offset" ]; then
+		at=0x$(awk -v name=$func '$3 == name { print $1; exit }' /proc/kallsyms)
+		text=0x$(awk '$3 == "_text" { print $1; exit }' /proc/kallsyms)
+		works "offsets for names" write "$TRACING/options/prof-text-offset" 1
+		like "$(cat "$stat")" "^  _text\\+$(printf '0x%x' $((at - text)))  *1 " "the offset of the function"
+		set_to 0 options/prof-text-offset
+		like "$(cat "$stat")" "^ *$func  *1 " "and the name again"
+	else
+		skip "no prof-text-offset"
+	fi
 	set_to 1000000000 tracing_thresh
 	unlike "$(cat "$stat")" '^ *vfs_read ' "what is faster than tracing_thresh is left out"
 	set_to 0 tracing_thresh

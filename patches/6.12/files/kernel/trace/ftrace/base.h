@@ -6,6 +6,7 @@
 #ifndef _FTRACE_BASE_H
 #define _FTRACE_BASE_H
 
+#include <linux/kallsyms.h>
 #include <linux/workqueue.h>
 
 #include "../trace.h"
@@ -49,6 +50,26 @@ static __always_inline void ftrace_record_call(struct trace_array *tr, unsigned 
 		trace_function_args(tr, ip, parent_ip, trace_ctx, fregs);
 	else
 		trace_function(tr, ip, parent_ip, trace_ctx);
+}
+
+/* All trace arrays share the options of a tracer. */
+#define FTRACE_TRACER_FLAGS	flags
+
+static inline u32 ftrace_tracer_options(struct trace_array *tr, const struct tracer_flags *flags)
+{
+	return flags->val;
+}
+
+/* Only the graph tracer has subops. */
+static inline bool ftrace_sub_is_graph(const struct ftrace_ops *sub)
+{
+	return true;
+}
+
+/* The function profiler shows names. */
+static inline void ftrace_profile_name(char *name, unsigned long ip)
+{
+	kallsyms_lookup(ip, NULL, NULL, NULL, name);
 }
 
 /* The file dyn_ftrace_total_info shows no times. */

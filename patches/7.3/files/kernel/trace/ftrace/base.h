@@ -6,7 +6,11 @@
 #ifndef _FTRACE_BASE_H
 #define _FTRACE_BASE_H
 
+#include <linux/kallsyms.h>
+#include <linux/module.h>
 #include <linux/workqueue.h>
+
+#include <asm/sections.h>
 
 #include "../trace.h"
 
@@ -47,6 +51,44 @@ static __always_inline void ftrace_record_call(struct trace_array *tr, unsigned 
 					       struct ftrace_regs *fregs)
 {
 	trace_function(tr, ip, parent_ip, trace_ctx, fregs);
+}
+
+/* Each trace array has options of its own. These are the first ones. */
+#define FTRACE_TRACER_FLAGS	default_flags
+
+static inline u32 ftrace_tracer_options(struct trace_array *tr, const struct tracer_flags *flags)
+{
+	return tr->current_trace_flags->val;
+}
+
+static inline bool ftrace_sub_is_graph(const struct ftrace_ops *sub)
+{
+	return sub->flags & FTRACE_OPS_FL_GRAPH;
+}
+
+/*
+ * The function profiler shows names. With the option prof-text-offset, it shows offsets
+ * from the start of the text, which tools can find in the object file.
+ */
+static inline void ftrace_profile_name(char *name, unsigned long ip)
+{
+	struct trace_array *tr = trace_get_global_array();
+	struct module *mod;
+
+	if (tr && tr->trace_flags & TRACE_ITER(PROF_TEXT_OFFSET)) {
+		if (core_kernel_text(ip)) {
+			snprintf(name, KSYM_SYMBOL_LEN, "_text+%#lx", ip - (unsigned long)_text);
+			return;
+		}
+		guard(rcu)();
+		mod = __module_text_address(ip);
+		if (mod) {
+			snprintf(name, KSYM_SYMBOL_LEN, "%s+%#lx", mod->name,
+				 ip - (unsigned long)mod->mem[MOD_TEXT].base);
+			return;
+		}
+	}
+	kallsyms_lookup(ip, NULL, NULL, NULL, name);
 }
 
 /* The file dyn_ftrace_total_info shows the times. */
