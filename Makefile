@@ -25,8 +25,8 @@ TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev
 
-.PHONY: prepare help packages test-packages full-packages run shell check check-full check-debug check-all \
-	mutants model torture bench series series-check series-bisect deb lint clean
+.PHONY: prepare help packages test-packages full-packages run shell check check-guests check-full \
+	check-debug check-all mutants model torture bench series series-check series-bisect deb lint clean
 
 ONLY_6_12 := $(filter check-full check-all mutants torture bench deb,$(MAKECMDGOALS))
 ifneq ($(and $(ONLY_6_12),$(filter-out 6.12,$(BASE_VERSION))),)
@@ -42,6 +42,7 @@ help:
 	@echo 'make run           build, boot, run the example of README.md and check its trace'
 	@echo 'make shell         the same kernel with an interactive shell'
 	@echo 'make check         the tests of the series on the small kernel, lint among them'
+	@echo 'make check-guests  of make check, what runs in guests'
 	@echo 'make check-full    the same on the full kernel and a 32-bit one, and other people'\''s tests'
 	@echo 'make check-debug   the guest scripts on kernels with lockdep, KASAN, KCSAN, PREEMPT_RT, ...;'
 	@echo '                   CONFIGS="locks rt" selects'
@@ -59,8 +60,8 @@ help:
 	@echo 'make lint          only the checkers'
 	@echo 'make clean         delete build/'
 	@echo
-	@echo 'BASE_VERSION=7.3 does it for Linux 7.3, in build/7.3: run, shell, check, check-debug, series,'
-	@echo 'series-check, series-bisect, lint, clean. The other targets are for 6.12 alone.'
+	@echo 'BASE_VERSION=7.3 does it for Linux 7.3, in build/7.3: run, shell, check, check-guests,'
+	@echo 'check-debug, series, series-check, series-bisect, lint, clean. The other targets are for 6.12 alone.'
 	@echo 'BASE=linux-6.12.y.tar.xz, BASE=DIRECTORY or BASE=REPOSITORY#BRANCH takes another base than'
 	@echo 'Debian'\''s linux-source. scripts/prepare-kernel LINUX-TREE puts the series into a tree of yours.'
 
@@ -93,6 +94,11 @@ check: prepare test-packages
 	@scripts/build small
 	@scripts/build -b -t "kernel/ mm/ lib/" small
 	@tools/testing/ftrace/check -o base-small small
+
+check-guests: prepare test-packages
+	$(call first,small,5)
+	@scripts/build small
+	@tools/testing/ftrace/check -g small
 
 check-full: prepare full-packages
 	$(call first,full,12)
