@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The encoding of what is patched: a call site is E8 rel32 (Intel SDM vol. 2A, CALL)
- * or a nop. A slot of a trampoline that is switched off is E8 rel32 or E9 rel32
- * (JMP).
+ * The encoding of what is patched: a call site is E8 rel32 (Intel SDM vol. 2A, CALL),
+ * E9 rel32 (JMP) or a nop. A site jumps if its target is marked by ftrace_jmp_set(). A
+ * slot of a trampoline that is switched off is E8 rel32 or E9 rel32.
  */
 #ifndef _X86_KERNEL_FTRACE_INSN_H
 #define _X86_KERNEL_FTRACE_INSN_H
@@ -24,12 +24,14 @@ static __always_inline u32 ftrace_insn_tail(unsigned long ip, unsigned long targ
 {
 	if (!target)
 		return get_unaligned((const u32 *)(x86_nops[MCOUNT_INSN_SIZE] + 1));
-	return ftrace_rel32(ip, target);
+	return ftrace_rel32(ip, ftrace_jmp_get(target));
 }
 
 static __always_inline u8 ftrace_insn_head(unsigned long target)
 {
-	return target ? CALL_INSN_OPCODE : x86_nops[MCOUNT_INSN_SIZE][0];
+	if (!target)
+		return x86_nops[MCOUNT_INSN_SIZE][0];
+	return ftrace_is_jmp(target) ? JMP32_INSN_OPCODE : CALL_INSN_OPCODE;
 }
 
 static inline void ftrace_make_insn(unsigned long ip, unsigned long target, u8 *insn)

@@ -560,10 +560,12 @@ static __always_inline void patch_emulate(struct pt_regs *regs, unsigned long ip
 		return;
 	}
 	target = transit.targets[patch->to];
-	if (target)
-		ftrace_emulate_call(regs, ip, target);
-	else
+	if (!target)
 		int3_emulate_jmp(regs, ip + MCOUNT_INSN_SIZE);
+	else if (ftrace_is_jmp(target))
+		int3_emulate_jmp(regs, ftrace_jmp_get(target));
+	else
+		ftrace_emulate_call(regs, ip, target);
 }
 
 /**

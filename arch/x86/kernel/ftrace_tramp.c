@@ -25,6 +25,10 @@
  *	the jump to a direct	becomes a jump to ftrace_stub(), which returns
  *	caller
  *
+ * A direct caller that expects a jump from the site does not find the return address
+ * into the traced function. So the trampoline removes this address. Before that is a
+ * jump to the next instruction, which can be switched off.
+ *
  * Trampolines are in arenas that are read-only and executable from the moment they
  * hold code, and are written through text_poke_copy(). Each granule of an arena
  * stores its trampoline, so that the trampoline of an address is found in any
@@ -244,6 +248,31 @@ static void tramp_emit_slot(struct code *c, struct slot *slot, const struct ftra
 	slot->end = c->len;
 }
 
+/* Undo the call of the site: its return address, and its count in the call depth. */
+static void tramp_emit_uncall(struct code *c)
+{
+#if defined(CONFIG_MITIGATION_CALL_DEPTH_TRACKING) && defined(CONFIG_DYNAMIC_FTRACE_WITH_JMP)
+	u32 depth = (u32)(__force unsigned long)&__x86_call_depth;
+
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH)) {
+		tramp_emit(c, "\x65\x48\xc1\x24\x25", 5);	/* shlq $5, %gs:depth */
+		tramp_emit(c, &depth, sizeof(depth));
+		tramp_emit(c, "\x05", 1);
+	}
+#endif
+	tramp_emit(c, "\x48\x8d\x64\x24\x08", 5);		/* lea 8(%rsp), %rsp */
+}
+
+static void tramp_emit_direct(struct code *c, struct slot *slot, unsigned long direct)
+{
+	*slot = (struct slot){ .at = c->len };
+	if (ftrace_is_jmp(direct)) {
+		tramp_emit_branch(c, JMP32_INSN_OPCODE, c->addr + c->len + JMP32_INSN_SIZE);
+		tramp_emit_uncall(c);
+	}
+	tramp_emit_branch(c, JMP32_INSN_OPCODE, ftrace_jmp_get(direct));
+}
+
 /* Run twice: the first time without a buffer, to get the length. */
 static void tramp_emit_all(struct code *c, struct tramp *tramp,
 			   const struct ftrace_call *calls, unsigned int nr,
@@ -264,14 +293,12 @@ static void tramp_emit_all(struct code *c, struct tramp *tramp,
 	tramp->tail_at = c->len;
 	tramp_emit_part(c, t->tail, t->end);
 
-	if (direct) {
-		tramp->slot[nr] = (struct slot){ .at = c->len };
-		tramp_emit_branch(c, JMP32_INSN_OPCODE, direct);
-	} else if (cpu_wants_rethunk()) {
+	if (direct)
+		tramp_emit_direct(c, &tramp->slot[nr], direct);
+	else if (cpu_wants_rethunk())
 		tramp_emit_branch(c, JMP32_INSN_OPCODE, (unsigned long)x86_return_thunk);
-	} else {
+	else
 		tramp_emit(c, "\xc3", RET_INSN_SIZE);
-	}
 	tramp_emit(c, "\xcc", INT3_INSN_SIZE);	/* no straight-line speculation */
 	tramp->tramp.size = c->len;
 }

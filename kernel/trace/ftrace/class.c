@@ -114,7 +114,7 @@ int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *ne
 /* Set what the sites of a class call. */
 static int class_make_target(struct ftrace_class *c)
 {
-	if (c->direct && !arch_ftrace_reaches(c->direct))
+	if (c->direct && !arch_ftrace_reaches(ftrace_jmp_get(c->direct)))
 		return -ERANGE;
 	if (c->direct && c->nr == 1) {
 		ftrace_targets[c->id] = c->direct;

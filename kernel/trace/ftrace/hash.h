@@ -34,7 +34,6 @@ static inline bool ftrace_direct_is_many(const struct ftrace_ops *ops)
 #endif
 }
 
-
 /* The filter of functions to trace, or of functions not to trace if not @enable. */
 static inline struct ftrace_hash __rcu **ftrace_hash_of(struct ftrace_ops_hash *filter,
 							bool enable)

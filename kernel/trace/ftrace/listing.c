@@ -202,7 +202,8 @@ static void listing_show_class(struct seq_file *m, const struct ftrace_site *sit
 	for (unsigned int i = 0; i < c->nr; i++)
 		listing_show_subs(m, c->ops[i], ip);
 	if (c->direct)
-		seq_printf(m, "\n\tdirect-->%pS", (void *)c->direct);
+		seq_printf(m, "\n\tdirect%s-->%pS", ftrace_is_jmp(c->direct) ? "(jmp)" : "",
+			   (void *)ftrace_jmp_get(c->direct));
 }
 
 /**
