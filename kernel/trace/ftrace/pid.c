@@ -144,6 +144,7 @@ static void pid_set_verdicts(struct trace_array *tr, int verdict)
 {
 	int cpu;
 
+	/* Pairs with this_cpu_read() in ftrace_pid_func(), which runs on the other CPUs. */
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu_ptr(tr->array_buffer.data, cpu)->ftrace_ignore_pid, verdict);
 }
