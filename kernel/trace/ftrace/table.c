@@ -74,7 +74,8 @@ struct ftrace_table *ftrace_table_of(unsigned long ip)
 struct ftrace_site *ftrace_find_site_in(struct ftrace_table *t, unsigned long start,
 					unsigned long end)
 {
-	unsigned int lo = 0, hi = t->nr;
+	/* Pairs with WRITE_ONCE() in ftrace_tables_drop(). */
+	unsigned int nr = READ_ONCE(t->nr), lo = 0, hi = nr;
 
 	/* The first site that does not end at or before @start. */
 	while (lo < hi) {
@@ -85,7 +86,7 @@ struct ftrace_site *ftrace_find_site_in(struct ftrace_table *t, unsigned long st
 		else
 			hi = mid;
 	}
-	return lo < t->nr && site_ip(t, &t->sites[lo]) <= end ? &t->sites[lo] : NULL;
+	return lo < nr && site_ip(t, &t->sites[lo]) <= end ? &t->sites[lo] : NULL;
 }
 
 /**
@@ -269,7 +270,10 @@ no_memory:
  */
 void ftrace_tables_drop(struct ftrace_table *t)
 {
-	/* A task that found the table before may still be looking for a site. */
+	/*
+	 * A task that found the table before may still be looking for a site: pairs with
+	 * READ_ONCE() in ftrace_find_site_in(). The sites are freed after that task.
+	 */
 	WRITE_ONCE(t->nr, 0);
 	t->mod = NULL;
 	t->live = false;
