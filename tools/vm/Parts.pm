@@ -7,6 +7,7 @@ package Parts;
 
 use strict;
 use warnings;
+use File::Copy 'copy';
 
 # So many lines of the console are shown if a guest died.
 my $LINES = 40;
@@ -58,7 +59,7 @@ sub last_lines {
 # to RECORD(NAME, STATUS, TEXT, CONSOLE...). COMMAND(NAMES) is the command that starts a guest. The
 # guest runs NAMES in this order and writes its console to LOG. If a guest ends before all parts
 # have ended, the first part that has not ended gets the status "died" and the last lines of the
-# console. The parts behind that part get a new guest.
+# console; the whole console is kept as LOG.NAME. The parts behind that part get a new guest.
 sub run_parts {
 	my ($names, $log, $command, $record) = @_;
 	my @left = @{$names};
@@ -73,7 +74,9 @@ sub run_parts {
 			$text = '';
 		});
 		close $from;
-		$record->(shift @left, 'died', $text, last_lines($log)) if @left;
+		next if !@left;
+		copy($log, "$log.$left[0]");
+		$record->(shift @left, 'died', $text, last_lines($log));
 	}
 	return;
 }

@@ -89,5 +89,6 @@ is_deeply(outcomes("run() { echo '\@end c 0'; [ \$1 != b ] || exit 1; }\n$each")
 	'the mark of a later part is text');
 is_deeply(outcomes('seq 1 100 >$log; exit 1')->[1], join('|', 'a', 'died', '', 61 .. 100),
 	'the end of the console is shown');
+is(read_file("$dir/log.b"), join('', map { "$_\n" } 1 .. 100), 'the whole console of each guest that died is kept');
 
 done_testing();

@@ -65,10 +65,17 @@ run()
 	"$root/tools/testing/ftrace/run-guest" -k "$kernel" -g "$work/guest" -b "$busybox" "$@" >"$work/out" 2>&1
 }
 
+script 60-boot <<'EOS'
+# boot: loglevel=8
+echo "ok 1 - good"
+echo "1..1"
+EOS
 run -o "$tap"
 script 40-hang <<'EOS'
 sleep 1000
 EOS
+# A log is that of the last run that wrote it.
+mv "$tap/console-cpus2.log" "$work/first.log"
 run -o "$tap" -t 2 40-hang.sh
 
 # verdict NAME PASSED FAILED: what run-tests says about a script.
@@ -108,7 +115,11 @@ verdict 53-status.sh 1 2
 has 53-status.sh "not ok - 53-status.sh ended with status 3"
 verdict 54-failed.sh 0 1
 verdict run-guest 1 0
+verdict 60-boot.sh 1 0
 ok "the log of the console is beside the records" test -s "$tap/console-cpus2.log"
+ok "the log of the first boot stays" grep -qw "Run /init" "$work/first.log"
+ok "the log of a guest that died stays" grep -q sysrq "$tap/console-cpus2.log.20-panic.sh"
+ok "a boot with arguments has its own log" grep -q "Command line.* loglevel=8" "$tap/console-cpus2-2.log"
 
 # A run-guest that dies: here because a record cannot be written.
 mkdir -p "$work/lost/10-good.sh-cpus1.tap"
