@@ -10,9 +10,9 @@ need $leaks
 
 # An object counts as lost if two scans, some seconds apart, find no pointer to it.
 sleep 6
-echo scan > $leaks
+works "kmemleak is still on, and scans" write $leaks scan
 sleep 6
-echo scan > $leaks
+works "kmemleak scans a second time" write $leaks scan
 cat $leaks > "$TMP.leaks"
 is "$(grep -A 24 '^unreferenced object' "$TMP.leaks" | grep -E '\b(arch_)?(ftrace|plan|class|callback|pending|filter|mapper|probe|pid|hash|count|names|mod)_')" \
 	"" "nothing of the core is lost"
