@@ -9,18 +9,19 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/ftrace.h>
+#include <linux/kallsyms.h>
 #include <linux/kthread.h>
 #include <linux/sched/mm.h>
 
 #include <asm/apic.h>
 #include <asm/nmi.h>
-#include <asm/text-patching.h>
 #include <asm/tlbflush.h>
-
-#include "ftrace_base.h"
 
 static atomic_t nmis, in_window, named, wrong;
 static unsigned int patcher;
+
+/* The function that loads the window, and its size. */
+static unsigned long step, step_size;
 
 static bool window_mm_is(const struct mm_struct *mm, unsigned long cr3)
 {
@@ -35,9 +36,12 @@ static int window_nmi(unsigned int type, struct pt_regs *regs)
 
 	if (raw_smp_processor_id() != patcher || !atomic_add_unless(&nmis, -1, 0))
 		return NMI_DONE;
-	/* A kernel thread has the page tables of a task, or those of the kernel. */
-	if (!window_mm_is(current->active_mm, cr3) && !window_mm_is(&init_mm, cr3) &&
-	    !window_mm_is(ftrace_poking_mm, cr3)) {
+	/*
+	 * A kernel thread has the page tables of a task, or those of the kernel. While the
+	 * scheduler switches tasks, it can have others, and no active_mm.
+	 */
+	if (regs->ip - step < step_size && !window_mm_is(current->active_mm, cr3) &&
+	    !window_mm_is(&init_mm, cr3)) {
 		atomic_inc(&in_window);
 		atomic_add(named_here, &named);
 	}
@@ -73,6 +77,8 @@ static void nmi_in_the_window(struct kunit *test)
 		kunit_skip(test, "one CPU cannot interrupt itself in the window");
 		return;
 	}
+	step = kallsyms_lookup_name("pipeline_step");
+	KUNIT_ASSERT_TRUE(test, kallsyms_lookup_size_offset(step, &step_size, NULL));
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
 	KUNIT_ASSERT_EQ(test, register_nmi_handler(NMI_LOCAL, window_nmi, 0, "ftrace_kunit"), 0);
 	task = kthread_create_on_cpu(window_patch_loop, NULL, patcher, "ftrace_kunit/%u");

@@ -15,7 +15,6 @@
 
 /* The workqueue for work that may run on any CPU. */
 #define ftrace_any_cpu_wq	system_unbound_wq
-#define ftrace_poking_mm	poking_mm
 
 /* Make every online CPU serialise. */
 static inline void ftrace_sync_cpus(void)

@@ -19,7 +19,6 @@
 
 /* The workqueue for work that may run on any CPU. */
 #define ftrace_any_cpu_wq	system_dfl_wq
-#define ftrace_poking_mm	text_poke_mm
 
 /* Make every online CPU serialise. */
 static inline void ftrace_sync_cpus(void)
