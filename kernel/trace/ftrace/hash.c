@@ -112,7 +112,8 @@ struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned lo
 {
 	struct ftrace_func_entry *entry;
 
-	if (!hash || !hash->count)
+	/* Pairs with WRITE_ONCE() in ftrace_hash_forget(). */
+	if (!hash || !READ_ONCE(hash->count))
 		return NULL;
 	hlist_for_each_entry_rcu_notrace(entry, hash_bucket(hash, ip), hlist)
 		if (entry->ip == ip)
@@ -290,7 +291,11 @@ bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip)
 	struct ftrace_hash *filter = rcu_dereference_raw_check(hash->filter_hash);
 	struct ftrace_hash *unwanted = rcu_dereference_raw_check(hash->notrace_hash);
 
-	return (ftrace_hash_empty(filter) || ftrace_lookup_ip(filter, ip)) &&
+	/*
+	 * ftrace_hash_forget() may be removing entries of the filter. The flag that it sets
+	 * first keeps the filter from being empty, whichever count is read here.
+	 */
+	return (data_race(ftrace_hash_empty(filter)) || ftrace_lookup_ip(filter, ip)) &&
 	       !ftrace_lookup_ip(unwanted, ip);
 }
 
@@ -358,10 +363,10 @@ void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned 
 	/*
 	 * If all functions of the filter are removed, the filter must not mean all
 	 * functions, not even for a moment: fgraph.c reads the filter without a
-	 * lock.
+	 * lock, in ftrace_hash_wants() and ftrace_lookup_ip().
 	 */
 	flags = hash->flags;
-	hash->flags |= FTRACE_HASH_FL_MOD;
+	WRITE_ONCE(hash->flags, flags | FTRACE_HASH_FL_MOD);
 	/*
 	 * Write the flag before the count. ftrace_hash_empty() of trace.h has no
 	 * barrier to pair with, and reads the count first.
@@ -371,11 +376,11 @@ void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned 
 		if (entry->ip < start || entry->ip >= end)
 			continue;
 		hlist_del_rcu(&entry->hlist);
-		hash->count--;
+		WRITE_ONCE(hash->count, hash->count - 1);
 		kfree_rcu_mightsleep(entry);
 	}
 	if (hash->count)
-		hash->flags = flags;
+		WRITE_ONCE(hash->flags, flags);
 }
 
 /**
