@@ -59,7 +59,8 @@ sub last_lines {
 # to RECORD(NAME, STATUS, TEXT, CONSOLE...). COMMAND(NAMES) is the command that starts a guest. The
 # guest runs NAMES in this order and writes its console to LOG. If a guest ends before all parts
 # have ended, the first part that has not ended gets the status "died" and the last lines of the
-# console; the whole console is kept as LOG.NAME. The parts behind that part get a new guest.
+# console; the whole console is kept as LOG.NAME, where NAME has - for each slash. The parts behind
+# that part get a new guest.
 sub run_parts {
 	my ($names, $log, $command, $record) = @_;
 	my @left = @{$names};
@@ -75,7 +76,7 @@ sub run_parts {
 		});
 		close $from;
 		next if !@left;
-		copy($log, "$log.$left[0]");
+		copy($log, "$log." . $left[0] =~ s{/}{-}gr);
 		$record->(shift @left, 'died', $text, last_lines($log));
 	}
 	return;
