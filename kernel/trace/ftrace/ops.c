@@ -442,7 +442,7 @@ static int ops_enabled_sysctl(const struct ctl_table *table, int write,
 	return ret;
 }
 
-static const struct ctl_table sysctl_table[] = {
+static struct ctl_table sysctl_table[] = {
 	{
 		.procname = "ftrace_enabled",
 		.mode = 0644,
