@@ -15,10 +15,10 @@ x86_64) offset=24 ;;
 esac
 like "$(cat "$TRACING/events/ftrace/function/format")" \
 	"^	field:unsigned long args\[\];	offset:$offset;	size:0;	signed:0;\$" "the format of the event has the arguments"
-like "$(cat "$TRACING/trace_options")" '^nofunc-args$' "trace_options lists func-args, off"
 
 set_to "vfs_read ksys_read" set_ftrace_filter
 set_to function current_tracer
+like "$(cat "$TRACING/trace_options")" '^nofunc-args$' "trace_options lists func-args, off"
 record read_bytes 3
 unlike "$(trace_lines)" '[()]' "without the option, calls have no arguments"
 works "func-args on" write "$opt" 1
@@ -47,13 +47,17 @@ like "$trace" "do_mmap\(file=$hex, addr=$hex, len=$hex, prot=$hex, flags=$hex, v
 like "$trace" "vm_normal_page\(vma=$hex, addr=$hex, pte=\(STRUCT\)\[$hex\]\) <-" "a structure is shown as words"
 like "$trace" ": schedule\(\) <-" "a function without arguments"
 
-# Other options, and what was recorded before.
-set_to vfs_read set_ftrace_filter
+# Other options, and what was recorded before. Another call ends a row of repeats.
+# shellcheck disable=SC2317 # called by record
+row_of_reads() {
+	taskset 1 sh -c "dd if=/dev/zero of=/dev/null bs=1 count=50; cat /proc/version"
+}
+set_to "vfs_read vfs_open" set_ftrace_filter
 for options in func_stack_trace func-no-repeats 'func_stack_trace func-no-repeats'; do
 	for option in $options; do
 		works "with $option" write "$TRACING/options/$option" 1
 	done
-	record read_bytes 3
+	record row_of_reads
 	like "$(trace_lines)" "vfs_read\(file=$hex, .*\) <-ksys_read\$" "  calls have arguments"
 	case $options in
 	*stack*) like "$(trace_lines)" '^ => ksys_read$' "  and stacks" ;;
