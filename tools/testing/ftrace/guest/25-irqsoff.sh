@@ -25,7 +25,8 @@ done
 at_least "$(cat "$max")" 1 "a latency was found"
 like "$trace" '^# tracer: irqsoff$' "its header"
 like "$trace" '^# latency: [0-9]+ us, #[0-9]+/[0-9]+, CPU#[0-9]+ ' "with the latency"
-like "$trace" ' : [a-zA-Z_0-9.]+ <-[a-zA-Z_0-9.]+$' "and function lines"
+# A mark in place of the blank says that the call took long.
+like "$trace" 'us.: [a-zA-Z_0-9.]+ <-[a-zA-Z_0-9.]+$' "and function lines"
 set_to nop current_tracer
 is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
 
