@@ -18,6 +18,8 @@
 #include <linux/string.h>
 #include <asm/tsc.h>
 
+#include "base.h"
+
 #define NR_PROBES	100
 
 static struct fprobe probes[NR_PROBES];
@@ -27,7 +29,7 @@ static char *text;
 static char result[64];
 
 static int notrace bench_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			       struct pt_regs *regs, void *data)
+			       struct bench_regs *regs, void *data)
 {
 	return 0;
 }

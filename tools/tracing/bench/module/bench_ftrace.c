@@ -14,12 +14,13 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ftrace.h>
-#include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <asm/ibt.h>
 #include <asm/linkage.h>
 #include <asm/tsc.h>
+
+#include "base.h"
 
 #define NR_OPS	1100
 
@@ -189,8 +190,7 @@ static notrace void late(const char *how, unsigned int period)
 	if (!strcmp(how, "on")) {
 		late_max = 0;
 		late_period = max(period, 5000U);
-		hrtimer_init(&late_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-		late_timer.function = late_fire;
+		bench_timer_init(&late_timer, late_fire, HRTIMER_MODE_REL_PINNED_HARD);
 		hrtimer_start(&late_timer, ns_to_ktime(late_period),
 			      HRTIMER_MODE_REL_PINNED_HARD);
 	} else if (late_period) {
