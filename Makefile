@@ -23,12 +23,12 @@ PACKAGES := $(if $(filter $(PACKAGED_BASE),$(BASE)),linux-source-6.12) xz-utils 
 	    qemu-system-x86 busybox-static
 TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)
-FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev
+FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev libbpf-dev zlib1g-dev
 
 .PHONY: prepare help packages test-packages full-packages run shell check check-guests check-full \
-	check-debug check-all mutants model torture bench series series-check series-bisect deb lint clean
+	check-debian check-debug check-all mutants model torture bench series series-check series-bisect deb lint clean
 
-ONLY_6_12 := $(filter check-full check-all mutants torture bench deb,$(MAKECMDGOALS))
+ONLY_6_12 := $(filter check-full check-all mutants torture deb,$(MAKECMDGOALS))
 ifneq ($(and $(ONLY_6_12),$(filter-out 6.12,$(BASE_VERSION))),)
 $(error $(ONLY_6_12): for BASE_VERSION=6.12 alone)
 endif
@@ -44,6 +44,7 @@ help:
 	@echo 'make check         the tests of the series on the small kernel, lint among them'
 	@echo 'make check-guests  of make check, what runs in guests'
 	@echo 'make check-full    the same on the full kernel and a 32-bit one, and other people'\''s tests'
+	@echo 'make check-debian  of make check-full, other people'\''s tests'
 	@echo 'make check-debug   the guest scripts on kernels with lockdep, KASAN, KCSAN, PREEMPT_RT, ...;'
 	@echo '                   CONFIGS="locks rt" selects'
 	@echo 'make check-all     what takes too long for every change; says when it was last green'
@@ -61,7 +62,8 @@ help:
 	@echo 'make clean         delete build/'
 	@echo
 	@echo 'BASE_VERSION=7.3 does it for Linux 7.3, in build/7.3: run, shell, check, check-guests,'
-	@echo 'check-debug, series, series-check, series-bisect, lint, clean. The other targets are for 6.12 alone.'
+	@echo 'check-debug, check-debian, bench, series, series-check, series-bisect, lint, clean. The'
+	@echo 'other targets are for 6.12 alone.'
 	@echo 'BASE=linux-6.12.y.tar.xz, BASE=DIRECTORY or BASE=REPOSITORY#BRANCH takes another base than'
 	@echo 'Debian'\''s linux-source. scripts/prepare-kernel LINUX-TREE puts the series into a tree of yours.'
 
@@ -107,6 +109,11 @@ check-full: prepare full-packages
 	@scripts/build i386
 	@scripts/build -b -t "kernel/ mm/ lib/" tiny
 	@tools/testing/ftrace/check -o base-tiny full i386
+
+check-debian: prepare full-packages
+	$(call first,full,15)
+	@scripts/build full
+	@tools/testing/ftrace/check -d full
 
 check-debug: prepare test-packages
 	@tools/testing/ftrace/check-debug $(CONFIGS)
