@@ -292,8 +292,8 @@ bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip)
 	struct ftrace_hash *unwanted = rcu_dereference_raw_check(hash->notrace_hash);
 
 	/*
-	 * ftrace_hash_forget() may be removing entries of the filter. The flag that it sets
-	 * first keeps the filter from being empty, whichever count is read here.
+	 * ftrace_hash_forget() may be removing entries of the filter. Before that, it sets a
+	 * flag. A filter with the flag is not empty, also if its count is 0.
 	 */
 	return (data_race(ftrace_hash_empty(filter)) || ftrace_lookup_ip(filter, ip)) &&
 	       !ftrace_lookup_ip(unwanted, ip);

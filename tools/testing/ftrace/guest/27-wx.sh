@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# No page of the kernel is writable and executable, whatever function tracing does meanwhile: the kernel walks its page
+# No page of the kernel is writable and executable, also while function tracing changes sites: the kernel walks its page
 # tables again and again, while trampolines come and go and all sites change.
 
 . "$(dirname "$0")/tap.sh"

@@ -48,8 +48,8 @@ fi
 umount "$G" 2>/dev/null
 rmdir "$G"
 
-# Broadcasts that make CPU 1 serialise while CPU 0 patches. The count of interrupts has other calls,
-# too, such as those that wake a task.
+# The number of broadcasts that made CPU 1 serialise while CPU 0 patched. The kernel's own count of
+# interrupts contains other calls, too, for example those that wake a task.
 queued=$TRACING/events/csd/csd_queue_cpu
 broadcasts() {
 	trace_lines | grep -c 'csd_queue_cpu: cpu=1 .* func=do_sync_core'

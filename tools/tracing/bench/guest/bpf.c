@@ -4,7 +4,7 @@
  *
  * usage: bpf ATTACH-NAME DETACH-NAME COUNT LIST; prints two lines as benchio does.
  *
- * LIST has functions that can be traced, one a line. Those that are taken lie evenly in it. The programs only return, so no
+ * LIST has functions that can be traced, one a line. The program takes functions at equal distances in LIST. The programs only return, so no
  * compiler for them is needed.
  */
 #include <bpf/bpf.h>
@@ -44,7 +44,7 @@ static void read_names(const char *list)
 	fclose(in);
 }
 
-/* What can not be attached to, for its arguments or because its name is not one function's, is left out. */
+/* Fails if the function cannot have a BPF program: because of its arguments, or because other functions have its name. */
 static int load(const struct btf *btf, const char *name)
 {
 	static const struct bpf_insn insns[] = {

@@ -4,9 +4,9 @@
  *
  * "insns ADDRESS" reads the bytes of 64-bit code at ADDRESS, as "ftio bytes" prints them. For each
  * instruction, it prints a line: its offset, its bytes, and what it does if it transfers control or
- * counts. The kernel's decoder splits the code into instructions. Here are the names of those that
- * trampolines consist of, and no others: a further instruction ends the list with "unknown" and
- * exit status 1, so nothing stays unseen.
+ * counts. The kernel's decoder splits the code into instructions. This program names only the
+ * instructions that trampolines consist of. At another instruction the list ends with "unknown" and
+ * exit status 1, so a test cannot miss it.
  */
 #include <stdbool.h>
 #include <stdint.h>

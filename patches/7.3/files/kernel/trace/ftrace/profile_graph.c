@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time that a function takes, for the function profiler: from its entry to its return,
- * as the function graph tracer sees them. This is the file for Linux 7.3.
+ * The function profiler measures how long a function takes, from its entry to its return.
+ * It learns both from the function graph tracer. This is the file of Linux 7.3.
  */
 #include <linux/trace_clock.h>
 
