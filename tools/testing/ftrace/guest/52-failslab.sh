@@ -40,6 +40,7 @@ each_fails() {
 		$restore
 	done
 	$restore
+	[ "$($state)" = "$before" ] || changed="$changed afterwards"
 	points=$((points + n - 1))
 	[ $MOST -lt 1000 ] || is "$status" 4 "$name: all of its allocations were tried"
 	is "$changed" "" "$name: $((n - 1)) allocations; $refused are needed; the operation is refused and nothing changed"
