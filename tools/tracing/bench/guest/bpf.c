@@ -4,8 +4,8 @@
  *
  * usage: bpf ATTACH-NAME DETACH-NAME COUNT LIST; prints two lines as benchio does.
  *
- * LIST has functions that can be traced, one a line. The program takes functions at equal distances in LIST. The programs only return, so no
- * compiler for them is needed.
+ * LIST has functions that can be traced, one a line, and is long enough to take functions at equal distances. The BPF programs
+ * only return, so no compiler for them is needed.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
