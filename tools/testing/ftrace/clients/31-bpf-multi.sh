@@ -80,6 +80,40 @@ at_least "$(calls vfs_read)" 50 "then a link without this function works"
 ok "the other direct caller goes" rmmod ftrace-direct
 gone "a refused link"
 
+# Each allocation of memory fails once. each_fails WHAT: makes a link to two functions.
+slab=/sys/kernel/debug/failslab
+each_fails() {
+	before=$(cat "$TRACING/enabled_functions")
+	n=0 refused=0 changed=''
+	status=0
+	while [ $status -ne 4 ] && n=$((n + 1)) && [ $n -lt 500 ]; do
+		"$multi" -f $n vfs_read vfs_write -- true > /dev/null 2>&1
+		status=$?
+		[ $status -ne 3 ] || refused=$((refused + 1))
+		[ "$(cat "$TRACING/enabled_functions")" = "$before" ] || changed="$changed $n"
+	done
+	is "$status" 4 "$1: each of $((n - 1)) allocations failed once"
+	at_least "$refused" 5 "a link was refused $refused times"
+	is "$changed" "" "and nothing changed"
+}
+if [ -e $slab/ignore-gfp-wait ]; then
+	verbose=$(cat $slab/verbose)
+	echo 0 > $slab/verbose
+	echo N > $slab/ignore-gfp-wait
+	each_fails "a link to two functions"
+	"$multi" vfs_read -- sleep 1000 > /dev/null 2>&1 &
+	holder=$!
+	until grep -q vfs_read "$TRACING/enabled_functions"; do sleep 0.1; done
+	each_fails "one of them has a link"
+	pkill -P $holder
+	wait $holder
+	echo Y > $slab/ignore-gfp-wait
+	echo "$verbose" > $slab/verbose
+	gone "links that were refused"
+else
+	skip "no failslab"
+fi
+
 # The names that several functions have are left out.
 sed 's/ .*//' "$TRACING/available_filter_functions" | sort | uniq -u | awk 'NR % 8 == 0' | head -n 1500 > "$TMP.many"
 # shellcheck disable=SC2046 # words

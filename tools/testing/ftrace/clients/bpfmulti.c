@@ -3,19 +3,22 @@
  * bpfmulti: one BPF program on many functions by one link (tracing_multi, since Linux 7.2), which
  * counts the calls of each.
  *
- * usage: bpfmulti [-x] [-s] FUNCTION... -- COMMAND [ARGUMENT]...
+ * usage: bpfmulti [-x] [-s] [-f N] FUNCTION... -- COMMAND [ARGUMENT]...
  *
  * Attaches to all FUNCTIONs at once, runs COMMAND, detaches, and prints a line for each function,
  * its name and its calls. COMMAND can be a further bpfmulti.
  *
  *	-x	at the return of the functions
  *	-s	leave out the functions to which no program of BPF can be attached
+ *	-f	the Nth allocation of memory by the kernel fails while the link is made
  *
- * Exit status: that of COMMAND; 2 if there is nothing to attach, 3 if the kernel refuses the link.
+ * Exit status: that of COMMAND; 2 if there is nothing to attach, 3 if the kernel refuses the link,
+ * 4 if the link needed less than N allocations.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,16 +99,38 @@ static int attach(int prog, int type)
 	return syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 }
 
+/* attach(), while an allocation fails. Sets @left to 1 or more if the number @n was not reached. */
+static int attach_without_memory(int prog, int type, const char *n, int *left)
+{
+	char text[16] = "";
+	int fd = open("/proc/self/fail-nth", O_RDWR);
+	int link, err;
+
+	if (fd < 0 || write(fd, n, strlen(n)) < 0)
+		die(2, "fail-nth");
+	link = attach(prog, type);
+	err = errno;
+	if (pread(fd, text, sizeof(text) - 1, 0) < 0 || write(fd, "0", 1) < 0)
+		die(2, "fail-nth");
+	close(fd);
+	*left = atoi(text);
+	errno = err;
+	return link;
+}
+
 int main(int argc, char **argv)
 {
-	int skip = 0, type = FENTRY_MULTI, opt, i, map, prog, link, status;
+	int skip = 0, type = FENTRY_MULTI, left = 0, opt, i, map, prog, link, status;
+	const char *fail = NULL;
 	struct btf *btf;
 
-	while ((opt = getopt(argc, argv, "+xs")) != -1) {
+	while ((opt = getopt(argc, argv, "+xsf:")) != -1) {
 		if (opt == 'x')
 			type = FEXIT_MULTI;
 		else if (opt == 's')
 			skip = 1;
+		else if (opt == 'f')
+			fail = optarg;
 		else
 			return 2;
 	}
@@ -124,7 +149,7 @@ int main(int argc, char **argv)
 		ids[nr++] = id;
 	}
 	if (i + 1 >= argc || strcmp(argv[i], "--") || !nr) {
-		fputs("usage: bpfmulti [-x] [-s] FUNCTION... -- COMMAND [ARGUMENT]...\n", stderr);
+		fputs("usage: bpfmulti [-x] [-s] [-f N] FUNCTION... -- COMMAND [ARGUMENT]...\n", stderr);
 		return 2;
 	}
 
@@ -135,7 +160,7 @@ int main(int argc, char **argv)
 	if (prog < 0)
 		die(2, "program");
 	/* The kernel sorts its copies of the ids, with their cookies. */
-	link = attach(prog, type);
+	link = fail ? attach_without_memory(prog, type, fail, &left) : attach(prog, type);
 	if (link < 0)
 		die(3, "link");
 	if (!fork()) {
@@ -150,5 +175,7 @@ int main(int argc, char **argv)
 		bpf_map_lookup_elem(map, &key, &calls);
 		printf("%s %llu\n", names[key], (unsigned long long)calls);
 	}
+	if (left > 0)
+		return 4;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
