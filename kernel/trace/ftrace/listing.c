@@ -164,7 +164,7 @@ static void listing_show_subs(struct seq_file *m, struct ftrace_ops *ops, unsign
 	const char *head = "\tsubops:";
 	struct ftrace_ops *sub;
 
-	for_each_ftrace_sub(sub, ops) {
+	list_for_each_entry(sub, &ops->subop_list, list) {
 		if (!ftrace_ops_wants(sub, ip))
 			continue;
 		seq_puts(m, head);

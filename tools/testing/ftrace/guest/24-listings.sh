@@ -96,4 +96,10 @@ done
 is "$(dd if="$A" bs=7 count=100 2> /dev/null)" "$(head -c 700 "$TMP.avail")" "read in pieces of 7 bytes"
 is "$(dd if="$A" bs=4096 2> /dev/null | cmp - "$TMP.avail" 2>&1)" "" "and of 4096"
 
+set_to vfs_read set_ftrace_filter
+set_to function current_tracer
+like "$(cat "$TRACING/enabled_functions")" '^vfs_read ' "a traced function is listed"
+unlike "$(cat "$TRACING/enabled_functions")" 'subops' "without subops, which only the graph tracer has"
+set_to nop current_tracer
+
 done_testing
