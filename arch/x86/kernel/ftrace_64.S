@@ -216,23 +216,30 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_regs_caller)
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
  * A function whose return is traced returns to here; its return address is already
- * off the stack. Only the return value is live, and the frame pointer, which the
- * callback may read.
+ * off the stack. Only the return value is live, and the frame pointer and the stack
+ * pointer, which the callback may read.
+ *
+ * The return address is put back, so an unwinder finds what it finds while the function
+ * runs. The bytes of the old one may be gone: an interrupt may have used the stack.
  */
 SYM_CODE_START(return_to_handler)
 	UNWIND_HINT_UNDEFINED
 	ANNOTATE_NOENDBR
 
+	movq	%rsp, %rdi
+	pushq	$return_to_handler
+	UNWIND_HINT_FUNC
 	leaq	-REGS_SIZE(%rsp), %rsp
 	movq	%rax, RAX(%rsp)
 	movq	%rdx, RDX(%rsp)
 	movq	%rbp, RBP(%rsp)
+	movq	%rdi, RSP(%rsp)
 	movq	%rsp, %rdi
 	call	ftrace_return_to_handler
 	movq	%rax, %rdi
 	movq	RDX(%rsp), %rdx
 	movq	RAX(%rsp), %rax
-	leaq	REGS_SIZE(%rsp), %rsp
+	leaq	REGS_SIZE + 8(%rsp), %rsp
 
 	/*
 	 * Not an indirect jump, because the target has no ENDBR, and because only a
