@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# boot: fail_ftrace_site=1,1,3000,-1
+#
+# At boot the bytes of one call site in a hundred are wrong, taken at random: they are reported, and
+# all others work.
+
+KEEP=y
+. "$(dirname "$0")/tap.sh"
+faults=/sys/kernel/debug/fail_ftrace_site
+need $faults
+
+echo 0 > $faults/probability
+sites=$(grep -vc '\]$' "$TRACING/available_filter_functions")
+failed=$(grep -c 'failed:' "$TRACING/enabled_functions")
+at_least "$failed" 10 "many call sites have failed"
+at_least $((sites / 30)) "$failed" "most of $sites have not"
+is "$(dmesg | grep -c 'no call for tracing here')" "$failed" "each of them is reported"
+set_to 0 tracing_on
+set_to function current_tracer
+is "$(grep -vc 'failed:' "$TRACING/enabled_functions")" $((sites - failed)) "all other functions can be traced"
+set_to nop current_tracer
+set_to 1 tracing_on
+is "$(all_nops)" "all nops" "all other sites are nops"
+is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+
+done_testing
