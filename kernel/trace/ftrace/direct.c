@@ -108,6 +108,7 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
 	/* A direct caller may wait for something that takes direct_mutex. */
 	ftrace_ops_stop_wait(ops);
 	ops->func = NULL;
+	ops->direct_call = 0;
 	ops->flags &= ~(FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS);
 	if (free_filters)
 		ftrace_free_filter(ops);
@@ -124,8 +125,9 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
  *
  * Context: Process context, may sleep. direct_mutex held, as in an
  *	&ftrace_ops.ops_func.
- * Return: 0, or an error with nothing changed: -EINVAL if @ops is not a direct
- *	caller; -ERANGE; -ENOMEM.
+ * Return: 0, or an error with nothing changed: -EINVAL if @ops is not a direct caller
+ *	with one address; -ERANGE; -ENOMEM; or, on a function of which another ops changes
+ *	the instruction pointer, the answer of the owner.
  */
 int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 {
@@ -136,7 +138,7 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 
 	if (WARN_ON_ONCE(!mutex_is_locked(&direct_mutex)))
 		return -EINVAL;
-	if (!direct_is_registered(ops))
+	if (!direct_is_registered(ops) || ftrace_direct_is_many(ops))
 		return -EINVAL;
 
 	guard(mutex)(&ftrace_lock);
@@ -148,7 +150,7 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 	scope.hash[0] = rcu_dereference_protected(ops->func_hash->filter_hash, true);
 	ops->direct_call = addr;
 	ftrace_classes_stale(ops);
-	ret = ftrace_plan_run(&change, 1, &scope, FTRACE_PLAN_AGREED);
+	ret = ftrace_plan_run(&change, 1, &scope, 0);
 	if (ret)
 		ops->direct_call = old;
 	return ret;

@@ -132,6 +132,27 @@ static void direct_callers_are_asked(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
 }
 
+/* Code that takes the place of a direct caller may not be able to share the function. */
+static void new_addresses_are_asked_about(struct kunit *test)
+{
+	unsigned long other = (unsigned long)ftrace_stub;
+
+	share_func1_both(test);
+	answer = -EAGAIN;
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, other), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF));
+	KUNIT_EXPECT_EQ(test, direct.direct_call, stub);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->direct, stub);
+
+	answer = 0;
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, other), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->direct, other);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	asked = 0;
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, stub), 0);
+	KUNIT_EXPECT_EQ(test, asked, 0);
+}
+
 /* An ops that cannot share the function must not end the sharing of the others. */
 static void sharing_outlives_a_rival(struct kunit *test)
 {
@@ -210,6 +231,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(conflict_changes_nothing),
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	KUNIT_CASE(direct_callers_are_asked),
+	KUNIT_CASE(new_addresses_are_asked_about),
 	KUNIT_CASE(sharing_outlives_a_rival),
 	KUNIT_CASE(switching_asks_nobody),
 	KUNIT_CASE(far_callers_are_refused),

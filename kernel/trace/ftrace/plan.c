@@ -93,10 +93,14 @@ static int plan_check(const struct plan *p, const struct ftrace_class *from,
 
 	if (p->flags & FTRACE_PLAN_AGREED)
 		return 0;
-	for (unsigned int i = 0; i < to->nr && !ret; i++)
-		if (!ftrace_class_has(from, to->ops[i]))
-			ret = ftrace_class_check(to, to->ops[i], ip,
-						 p->flags & FTRACE_PLAN_ASKED);
+	for (unsigned int i = 0; i < to->nr && !ret; i++) {
+		struct ftrace_ops *ops = to->ops[i];
+
+		/* Another address to call may not share the site, even if the old one does. */
+		if (!ftrace_class_has(from, ops) ||
+		    (ops->flags & FTRACE_OPS_FL_DIRECT && to->direct != from->direct))
+			ret = ftrace_class_check(to, ops, ip, p->flags & FTRACE_PLAN_ASKED);
+	}
 	return ret;
 }
 
@@ -407,7 +411,8 @@ static void site_fail(struct ftrace_patch *patch)
 	/*
 	 * The site keeps its class. A debugger may have written the unexpected
 	 * bytes, and may put the call back later: then the trampoline of the class
-	 * must be there.
+	 * must be there. A direct caller that was alone on the site is not the core's
+	 * to keep.
 	 */
 	ftrace_class_put(ftrace_class_nth(patch->to), 1);
 	site_move(patch->site, patch->from, SITE_FAILED);
