@@ -231,17 +231,21 @@ void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 /**
  * ftrace_hash_subtract - remove all addresses of a hash from another hash
  * @hash: the hash that loses the addresses
- * @from: the addresses to remove, all of which are in @hash
+ * @from: the addresses to remove, or NULL
  */
 void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from)
 {
-	struct ftrace_func_entry *entry;
+	struct ftrace_func_entry *entry, *found;
 	struct hlist_node *tmp;
 	int i;
 
+	if (ftrace_hash_empty(from))
+		return;
 	for_each_ftrace_entry(from, entry, tmp, i) {
 		ftrace_yield(hash->count);
-		ftrace_hash_del(hash, ftrace_lookup_ip(hash, entry->ip));
+		found = ftrace_lookup_ip(hash, entry->ip);
+		if (found)
+			ftrace_hash_del(hash, found);
 	}
 }
 

@@ -96,23 +96,6 @@ static void probe_free(struct ftrace_func_probe *probe)
 	kfree(probe);
 }
 
-/* Remove the functions of @other from @hash. */
-static void probe_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *other)
-{
-	struct ftrace_func_entry *entry, *found;
-	struct hlist_node *next;
-	int i;
-
-	if (ftrace_hash_empty(other))
-		return;
-
-	for_each_ftrace_entry(other, entry, next, i) {
-		found = ftrace_lookup_ip(hash, entry->ip);
-		if (found)
-			ftrace_hash_del(hash, found);
-	}
-}
-
 /*
  * Undo probe_init_functions(). If register_ftrace_function_probe() fails, its caller
  * keeps what it passed. So free(), which would dispose of that, must not be called
@@ -191,7 +174,7 @@ static int probe_add_functions(struct ftrace_func_probe *probe, char *glob, void
 	added = ftrace_hash_dup(all);
 	if (!added)
 		goto out;
-	probe_hash_subtract(added, old);
+	ftrace_hash_subtract(added, old);
 	ret = -EINVAL;
 	if (ftrace_hash_empty(added))
 		goto out;
@@ -306,7 +289,7 @@ static int probe_remove_functions(struct ftrace_func_probe *probe, char *glob)
 		ret = ret ?: -EINVAL;
 		goto out;
 	}
-	probe_hash_subtract(removed, kept);
+	ftrace_hash_subtract(removed, kept);
 
 	/* An empty filter would mean all functions. */
 	if (ftrace_hash_empty(kept)) {

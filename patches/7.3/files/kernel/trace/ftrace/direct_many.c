@@ -129,8 +129,21 @@ static bool many_has(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	return true;
 }
 
+/* Has @hash all functions of @ops? */
+static bool many_has_no_other(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	int i;
+
+	for_each_ftrace_entry(many_filter(ops), entry, tmp, i)
+		if (!ftrace_lookup_ip(hash, entry->ip))
+			return false;
+	return true;
+}
+
 /* Can all functions of @hash get a direct caller? */
-static int many_check_new(struct ftrace_hash *hash)
+static int many_check_new(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
 	struct ftrace_func_entry *entry;
 	struct hlist_node *tmp;
@@ -141,6 +154,9 @@ static int many_check_new(struct ftrace_hash *hash)
 		if (!entry->direct || !ftrace_find_site(entry->ip, &t))
 			return -EINVAL;
 		if (ftrace_ops_on(entry->ip, FTRACE_OPS_FL_DIRECT))
+			return -EBUSY;
+		/* While function tracing is switched off, no ops is on a site. */
+		if (many_is_registered(ops) && ftrace_lookup_ip(many_filter(ops), entry->ip))
 			return -EBUSY;
 	}
 	return 0;
@@ -217,7 +233,7 @@ int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	guard(mutex)(&ftrace_lock);
 	if (!many_is_registered(ops) && (ops->func || ops->flags & FTRACE_OPS_FL_ENABLED))
 		return -EINVAL;
-	ret = many_check_new(hash);
+	ret = many_check_new(ops, hash);
 	if (ret)
 		return ret;
 
@@ -241,7 +257,7 @@ static int many_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	if (!many_is_registered(ops) || !many_has(ops, hash))
 		return -EINVAL;
 	/* The last functions go without any memory. */
-	if (many_filter(ops)->count == hash->count) {
+	if (many_has_no_other(ops, hash)) {
 		ret = ftrace_ops_stop(ops);
 		if (ret || ops->flags & FTRACE_OPS_FL_DYNAMIC)
 			return ret ?: 1;

@@ -130,6 +130,54 @@ static void refusals_change_nothing(struct kunit *test)
 	many_expect(test, 0, 0, 0);
 }
 
+/* BPF may name one function twice: two types of BTF can have the same address. */
+static void functions_may_be_named_twice(struct kunit *test)
+{
+	struct ftrace_hash *twice = many_hash(test, func1, one, func1, one);
+	struct ftrace_hash *second = many_hash(test, func2, other, NULL, 0);
+	struct ftrace_hash *third = many_hash(test, func3, other, NULL, 0);
+
+	ftrace_kunit_add_ops(test, &many);
+	KUNIT_ASSERT_EQ(test, update_ftrace_direct_add(&many, twice), 0);
+	KUNIT_ASSERT_EQ(test, update_ftrace_direct_add(&many, second), 0);
+	many_expect(test, one, other, 0);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, twice), 0);
+	many_expect(test, 0, other, 0);
+
+	KUNIT_ASSERT_EQ(test, update_ftrace_direct_add(&many, twice), 0);
+	KUNIT_ASSERT_EQ(test, update_ftrace_direct_add(&many, third), 0);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, twice), 0);
+	many_expect(test, 0, other, other);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, second), 0);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, third), 0);
+	many_expect(test, 0, 0, 0);
+}
+
+/* An ops can be a direct caller with one address, then with many. */
+static void an_ops_changes_its_kind(struct kunit *test)
+{
+	struct ftrace_hash *first = many_hash(test, func1, one, NULL, 0);
+	struct ftrace_hash *changed = many_hash(test, func1, other, NULL, 0);
+	static struct ftrace_ops both;
+
+	ftrace_kunit_add_ops(test, &both);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&both, func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&both, other), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&both, other, true), 0);
+	KUNIT_ASSERT_EQ(test, update_ftrace_direct_add(&both, first), 0);
+	many_expect(test, one, 0, 0);
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&both, other), -EINVAL);
+	many_expect(test, one, 0, 0);
+
+	/* While no ops is on a site, its filter tells which functions it has. */
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&both, changed), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
+	many_expect(test, one, 0, 0);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&both, first), 0);
+	many_expect(test, 0, 0, 0);
+}
+
 /* A callback that comes and goes takes the address of each function along. */
 static void callbacks_share_functions(struct kunit *test)
 {
@@ -202,6 +250,7 @@ static void owner_is_asked_about_functions(struct kunit *test)
 {
 	struct ftrace_hash *first = many_hash(test, func1, one, NULL, 0);
 	struct ftrace_hash *second = many_hash(test, func2, one, NULL, 0);
+	struct ftrace_hash *changed = many_hash(test, func2, other, NULL, 0);
 	static struct ftrace_ops redirect = {
 		.func = ftrace_kunit_note,
 		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
@@ -223,6 +272,13 @@ static void owner_is_asked_about_functions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&many, second), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func2)->nr, 2);
 
+	/* And about another address. */
+	asked_of = 0;
+	answer = -EAGAIN;
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_mod(&many, changed, true), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, asked_of, ftrace_location((unsigned long)func2));
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func2)->direct, one);
+
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
 	many_expect(test, one, one, 0);
 }
@@ -230,6 +286,8 @@ static void owner_is_asked_about_functions(struct kunit *test)
 static struct kunit_case many_cases[] = {
 	KUNIT_CASE(functions_have_their_addresses),
 	KUNIT_CASE(refusals_change_nothing),
+	KUNIT_CASE(functions_may_be_named_twice),
+	KUNIT_CASE(an_ops_changes_its_kind),
 	KUNIT_CASE(callbacks_share_functions),
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_JMP
 	KUNIT_CASE(functions_jump),
