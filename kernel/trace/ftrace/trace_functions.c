@@ -135,7 +135,7 @@ static __always_inline void function_record_hit(unsigned long ip, unsigned long 
 	if (bit < 0)
 		return;
 
-	if (likely(!ftrace_recording_off(tr)))
+	if (likely(!ftrace_recording_off(tr, options & OPT_NO_REPEATS)))
 		function_record(tr, ip, parent_ip, tracing_gen_ctx_dec(), fregs, options);
 
 	ftrace_test_recursion_unlock(bit);

@@ -25,7 +25,7 @@ static inline int ftrace_ask_owner(struct ftrace_ops *direct, unsigned long ip,
 }
 
 /* Does this CPU record no events of a trace array? */
-static __always_inline bool ftrace_recording_off(struct trace_array *tr)
+static __always_inline bool ftrace_recording_off(struct trace_array *tr, bool repeats)
 {
 	return this_cpu_read(tr->array_buffer.data->disabled.counter);
 }

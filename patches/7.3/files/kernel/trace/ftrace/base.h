@@ -28,10 +28,10 @@ static inline int ftrace_ask_owner(struct ftrace_ops *direct, unsigned long ip,
 	return direct->ops_func(direct, ip, cmd);
 }
 
-/* The ring buffer itself refuses events. */
-static __always_inline bool ftrace_recording_off(struct trace_array *tr)
+/* The ring buffer itself refuses events. What counts @repeats of an event must not count then. */
+static __always_inline bool ftrace_recording_off(struct trace_array *tr, bool repeats)
 {
-	return false;
+	return repeats && !tracer_tracing_is_on(tr);
 }
 
 /* Returns true if no code that this code interrupts has done the same. */
