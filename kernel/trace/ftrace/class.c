@@ -241,6 +241,8 @@ void ftrace_classes_lose(struct ftrace_ops *ops)
 			if (c->ops[i] != ops)
 				c->ops[n++] = c->ops[i];
 		c->nr = n;
+		if (ops->flags & FTRACE_OPS_FL_DIRECT)
+			c->direct = 0;
 		ops->callback->nr_classes--;
 	}
 }
