@@ -88,16 +88,15 @@ static __always_inline bool ftrace_asid_is_global(u16 asid)
 
 /*
  * @mm may have got a global identifier while this CPU had another mm loaded. The CPU that
- * gave it to @mm did not wait for this CPU, so this CPU must change to it now. A lazy CPU
- * changes to it when it is no longer lazy.
+ * gave it to @mm did not wait for this CPU, so this CPU must change to it now, also a lazy
+ * CPU: INVLPGB does not flush what this CPU has cached under another identifier.
  */
 static __always_inline void ftrace_asid_update(struct mm_struct *mm)
 {
 	u16 asid = mm_global_asid(mm);
 
-	if (unlikely(asid && asid != this_cpu_read(cpu_tlbstate.loaded_mm_asid)) &&
-	    !this_cpu_read(cpu_tlbstate_shared.is_lazy))
-		switch_mm_irqs_off(NULL, mm, current);
+	if (unlikely(asid && asid != this_cpu_read(cpu_tlbstate.loaded_mm_asid)))
+		switch_mm_irqs_off(NULL, mm, NULL);
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
