@@ -24,7 +24,8 @@ struct ftrace_site;
  * @from: what a site calls now, as an index into the targets of the batch
  * @to: what a site must call, as an index into the targets of the batch
  *
- * For a slot, arch_ftrace_tramp_off() sets @from and @to.
+ * For a slot, arch_ftrace_tramp_off() sets @from and @to. If ftrace_is_jmp() is true of a
+ * target, the site jumps to ftrace_jmp_get() of the target and does not call it.
  */
 struct ftrace_patch {
 	unsigned long		ip;

@@ -42,8 +42,9 @@ static inline struct ftrace_hash __rcu **ftrace_hash_of(struct ftrace_ops_hash *
 }
 
 /*
- * Was the function of this entry named, and not found by a glob? In a filter of this
- * core ->direct is free to store this: a direct caller has an ops of its own.
+ * Was the function of this entry named, and not found by a glob? ->direct stores this,
+ * except in the filter of a direct caller with many addresses, where each function was
+ * named and ->direct is the address to call.
  */
 static inline bool ftrace_entry_exact(const struct ftrace_func_entry *entry)
 {
