@@ -44,7 +44,7 @@ for my $patch (glob "$FindBin::RealBin/*.patch") {
 			push @bad, "no variant $1" if !$variant{$1};
 			next;
 		}
-		my ($words) = $line =~ /^Tests: (?:locks |btf )?(.+)/ or push @bad, "what is this: $line";
+		my ($words) = $line =~ /^Tests: (?:locks |memory |btf )?(.+)/ or push @bad, "what is this: $line";
 		push @bad, map { "no test $_" } grep { !known($_) } split ' ', $words // '';
 	}
 	push @bad, 'neither tests nor a reason' if !grep { /^(?:Tests|Survives): / } @lines;
