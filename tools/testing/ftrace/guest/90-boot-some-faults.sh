@@ -14,11 +14,13 @@ echo 0 > $faults/probability
 sites=$(grep -vc '\]$' "$TRACING/available_filter_functions")
 failed=$(grep -c 'failed:' "$TRACING/enabled_functions")
 at_least "$failed" 10 "many call sites have failed"
-at_least $((sites / 30)) "$failed" "most of $sites have not"
-is "$(dmesg | grep -c 'no call for tracing here')" "$failed" "each of them is reported"
+# The bytes of a site are compared several times.
+at_least $((sites / 15)) "$failed" "most of $sites have not"
+at_least "$(dmesg | grep -cE 'no call for tracing here|it can not be traced')" $((failed / 2)) "they are reported"
 set_to 0 tracing_on
 set_to function current_tracer
-is "$(grep -vc 'failed:' "$TRACING/enabled_functions")" $((sites - failed)) "all other functions can be traced"
+at_least "$(grep -vc 'failed:' "$TRACING/enabled_functions")" $((sites - failed)) "all other functions can be traced" ||
+	grep 'failed:' "$TRACING/enabled_functions" | sed 's/^/# /'
 set_to nop current_tracer
 set_to 1 tracing_on
 is "$(all_nops)" "all nops" "all other sites are nops"
