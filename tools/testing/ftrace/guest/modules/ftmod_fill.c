@@ -17,6 +17,7 @@
 #include <linux/unaligned.h>
 
 #include <asm/ibt.h>
+#include <asm/text-patching.h>
 
 /* The constant keeps the compiler from making one function of all. */
 #define FUNCTION(n)								\
@@ -89,12 +90,12 @@ MODULE_PARM_DESC(common, "N: register so many more ops of all functions");
 module_param_cb(more, &number_ops, &nr_own, 0200);
 MODULE_PARM_DESC(more, "N: register so many more ops of one function");
 
-/* Where the call at a function's head goes. */
+/* Where the call at a function's head goes. An ENDBR may come first. */
 static unsigned long target(unsigned int i)
 {
 	unsigned long ip = address[i];
 
-	if (is_endbr(*(u32 *)ip))
+	if (*(u8 *)ip != CALL_INSN_OPCODE)
 		ip += ENDBR_INSN_SIZE;
 	return ip + MCOUNT_INSN_SIZE + get_unaligned((s32 *)(ip + 1));
 }
