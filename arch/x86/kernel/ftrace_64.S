@@ -240,6 +240,8 @@ SYM_CODE_START(return_to_handler)
 	movq	RDX(%rsp), %rdx
 	movq	RAX(%rsp), %rax
 	leaq	REGS_SIZE + 8(%rsp), %rsp
+	/* Between the call and the store below, the stack has no address of the caller. */
+	UNWIND_HINT_UNDEFINED
 
 	/*
 	 * Not an indirect jump, because the target has no ENDBR, and because only a
