@@ -14,6 +14,9 @@
 /* The workqueue for work that may run on any CPU. */
 #define ftrace_any_cpu_wq	system_unbound_wq
 
+/* A trace has no arguments of a call with interrupts off: BTF can sleep. */
+#define FTRACE_ARGS_NEED_IRQS	true
+
 /* Define &ftrace_ops.ops_func. */
 #define FTRACE_OPS_FUNC(name)	int name(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
 

@@ -17,6 +17,9 @@
 /* The workqueue for work that may run on any CPU. */
 #define ftrace_any_cpu_wq	system_dfl_wq
 
+/* A trace has the arguments of calls with interrupts off, too. */
+#define FTRACE_ARGS_NEED_IRQS	false
+
 /* Define &ftrace_ops.ops_func. */
 #define FTRACE_OPS_FUNC(name)	\
 	int name(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
