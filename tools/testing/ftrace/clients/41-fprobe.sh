@@ -11,8 +11,8 @@ log_mark
 mkdir "$TMP.d"
 log=$(kernel_log)
 like "$log" 'Enter <vfs_mkdir\+0x[0-9a-f]+/' "its entry is seen"
-like "$log" 'Return from <vfs_mkdir\+0x[0-9a-f]+/.* \(do_mkdirat\+' "its return is, and to where"
-like "$log" '  do_mkdirat\+' "the stack has its caller"
+like "$log" 'Return from <vfs_mkdir\+0x[0-9a-f]+/.* \((do|filename)_mkdirat\+' "its return is, and to where"
+like "$log" '  (do|filename)_mkdirat\+' "the stack has its caller"
 like "$log" '  entry_SYSCALL_64_after_hwframe\+' "and is complete"
 like "$(cat "$TRACING/enabled_functions")" '^vfs_mkdir ' "it is enabled"
 ok "one function: unloads" rmmod fprobe_example
