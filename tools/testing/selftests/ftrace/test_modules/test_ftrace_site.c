@@ -19,7 +19,7 @@ static notrace noinline void ftrace_site_bad(void)
 }
 
 /* What ftrace finds there is not what it expects. */
-#if defined(CONFIG_X86) && defined(CONFIG_FTRACE_MCOUNT_RECORD)
+#if defined(CONFIG_X86) && defined(CONFIG_DYNAMIC_FTRACE)
 static void *const no_site __used __section("__mcount_loc") = ftrace_site_bad;
 #endif
 
