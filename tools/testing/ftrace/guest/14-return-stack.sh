@@ -6,6 +6,7 @@
 
 . "$(dirname "$0")/tap.sh"
 need "$TRACING/dynamic_events"
+# shellcheck disable=SC2016 # of the kernel, not of the shell
 echo 'f:f/ret vfs_read%return bytes=$retval stack=$stack' 2> /dev/null >> "$TRACING/dynamic_events" ||
 	skip_all "this kernel has no fprobe events"
 
