@@ -117,6 +117,7 @@
 
 /* The compiler emits calls of __fentry__(); each listed call becomes a nop before it runs. */
 SYM_FUNC_START(__fentry__)
+	ANNOTATE_NOENDBR
 	do_nothing
 SYM_FUNC_END(__fentry__)
 EXPORT_SYMBOL(__fentry__)
@@ -128,6 +129,7 @@ SYM_FUNC_END(ftrace_stub)
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 SYM_FUNC_START(ftrace_stub_direct_tramp)
+	ANNOTATE_NOENDBR
 	do_nothing
 SYM_FUNC_END(ftrace_stub_direct_tramp)
 #endif
@@ -139,6 +141,7 @@ SYM_FUNC_END(ftrace_stub_graph)
 #endif
 
 SYM_FUNC_START(ftrace_caller)
+	ANNOTATE_NOENDBR
 	push_frames
 	subq	$(FLAGS + 8), %rsp
 	CALL_DEPTH_ACCOUNT
@@ -165,6 +168,7 @@ SYM_FUNC_END(ftrace_caller)
 STACK_FRAME_NON_STANDARD_FP(ftrace_caller)
 
 SYM_FUNC_START(ftrace_regs_caller)
+	ANNOTATE_NOENDBR
 	push_frames
 	pushfq
 	subq	$FLAGS, %rsp
