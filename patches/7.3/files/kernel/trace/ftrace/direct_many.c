@@ -154,10 +154,10 @@ static int many_check_new(struct ftrace_ops *ops, struct ftrace_hash *hash)
 		if (!entry->direct || !ftrace_find_site(entry->ip, &t))
 			return -EINVAL;
 		if (ftrace_ops_on(entry->ip, FTRACE_OPS_FL_DIRECT))
-			return -EBUSY;
+			return -EINVAL;
 		/* While function tracing is switched off, no ops is on a site. */
 		if (many_is_registered(ops) && ftrace_lookup_ip(many_filter(ops), entry->ip))
-			return -EBUSY;
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -217,8 +217,8 @@ static int many_start(struct ftrace_ops *ops, struct ftrace_hash *hash)
  *
  * Context: Process context, may sleep. Takes direct_mutex.
  * Return: 0, or an error with nothing changed: -EINVAL if @hash is empty or names
- *	something that is not a function, or if @ops is in use for something else; -EBUSY
- *	if a function has a direct caller; -ERANGE if an address is too far away; -ENOMEM;
+ *	something that is not a function, or a function that has a direct caller, or if
+ *	@ops is in use for something else; -ERANGE if an address is too far away; -ENOMEM;
  *	or an error of ftrace_ops_start().
  */
 int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)

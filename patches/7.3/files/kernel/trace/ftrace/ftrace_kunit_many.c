@@ -111,7 +111,7 @@ static void refusals_change_nothing(struct kunit *test)
 	many_expect(test, 0, 0, 0);
 
 	KUNIT_ASSERT_EQ(test, update_ftrace_direct_add(&many, first), 0);
-	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&many, both), -EBUSY);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&many, both), -EINVAL);
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_mod(&many, both, true), -EINVAL);
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, both), -EINVAL);
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, none), -EINVAL);
@@ -171,7 +171,7 @@ static void an_ops_changes_its_kind(struct kunit *test)
 
 	/* While no ops is on a site, its filter tells which functions it has. */
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
-	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&both, changed), -EBUSY);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&both, changed), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
 	many_expect(test, one, 0, 0);
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&both, first), 0);
