@@ -230,14 +230,15 @@ SYM_CODE_START(return_to_handler)
 	UNWIND_HINT_UNDEFINED
 	ANNOTATE_NOENDBR
 
-	movq	%rsp, %rdi
 	pushq	$return_to_handler
 	UNWIND_HINT_FUNC
 	leaq	-REGS_SIZE(%rsp), %rsp
-	movq	%rax, RAX(%rsp)
-	movq	%rdx, RDX(%rsp)
 	movq	%rbp, RBP(%rsp)
-	movq	%rdi, RSP(%rsp)
+	movq	%rdx, RDX(%rsp)
+	movq	%rax, RAX(%rsp)
+	/* The stack pointer as the function left it. */
+	leaq	REGS_SIZE + 8(%rsp), %rax
+	movq	%rax, RSP(%rsp)
 	movq	%rsp, %rdi
 	call	ftrace_return_to_handler
 	movq	%rax, %rdi
