@@ -116,27 +116,14 @@ static bool many_is_registered(const struct ftrace_ops *ops)
 	return ops->flags & FTRACE_OPS_FL_ENABLED && ftrace_direct_is_many(ops);
 }
 
-/* Does @ops have all functions of @hash? */
-static bool many_has(struct ftrace_ops *ops, struct ftrace_hash *hash)
+/* Does @hash have all functions of @part? */
+static bool many_covers(struct ftrace_hash *hash, struct ftrace_hash *part)
 {
 	struct ftrace_func_entry *entry;
 	struct hlist_node *tmp;
 	int i;
 
-	for_each_ftrace_entry(hash, entry, tmp, i)
-		if (!ftrace_lookup_ip(many_filter(ops), entry->ip))
-			return false;
-	return true;
-}
-
-/* Has @hash all functions of @ops? */
-static bool many_has_no_other(struct ftrace_ops *ops, struct ftrace_hash *hash)
-{
-	struct ftrace_func_entry *entry;
-	struct hlist_node *tmp;
-	int i;
-
-	for_each_ftrace_entry(many_filter(ops), entry, tmp, i)
+	for_each_ftrace_entry(part, entry, tmp, i)
 		if (!ftrace_lookup_ip(hash, entry->ip))
 			return false;
 	return true;
@@ -254,10 +241,10 @@ static int many_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	struct ftrace_hash *rest;
 	int ret;
 
-	if (!many_is_registered(ops) || !many_has(ops, hash))
+	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash))
 		return -EINVAL;
 	/* The last functions go without any memory. */
-	if (many_has_no_other(ops, hash)) {
+	if (many_covers(hash, many_filter(ops))) {
 		ret = ftrace_ops_stop(ops);
 		if (ret || ops->flags & FTRACE_OPS_FL_DYNAMIC)
 			return ret ?: 1;
@@ -312,7 +299,7 @@ static int many_mod(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	struct ftrace_hash *all;
 	int ret;
 
-	if (!many_is_registered(ops) || !many_has(ops, hash))
+	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash))
 		return -EINVAL;
 	all = many_with(ops, hash);
 	if (!all)
