@@ -4,7 +4,7 @@
  *
  * A site holds one 5-byte instruction: until boot the call that the compiler made,
  * then either the recommended 5-byte nop (Intel SDM vol. 2B, NOP; AMD APM vol. 3,
- * NOP), a call (E8 rel32) or, for a direct caller that asks for it, a jump (E9 rel32).
+ * NOP), a call (E8 rel32), or a jump (E9 rel32) if a direct caller asks to be jumped to.
  */
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>

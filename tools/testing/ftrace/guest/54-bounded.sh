@@ -49,7 +49,7 @@ umount "$G" 2>/dev/null
 rmdir "$G"
 
 # The number of broadcasts that made CPU 1 serialise while CPU 0 patched. The kernel's own count of
-# interrupts contains other calls, too, for example those that wake a task.
+# interrupts is larger: it has the calls that wake a task, and others.
 queued=$TRACING/events/csd/csd_queue_cpu
 broadcasts() {
 	trace_lines | grep -c 'csd_queue_cpu: cpu=1 .* func=do_sync_core'
