@@ -76,10 +76,11 @@ if [ -e "$TRACING/function_profile_enabled" ]; then
 	like "$(cat "$stat")" '^ *vfs_read  *[1-9]' "counts the function"
 	like "$(cat "$stat")" "^ *$func  *1 " "and how often it was called"
 	if [ -e "$TRACING/options/prof-text-offset" ]; then
-		at=0x$(awk -v name=$func '$3 == name { print $1; exit }' /proc/kallsyms)
+		# Of the call site; with IBT an ENDBR is before it.
+		at=0x$(awk -v name=$func '$2 == name { print $1; exit }' "$TRACING/available_filter_functions_addrs")
 		text=0x$(awk '$3 == "_text" { print $1; exit }' /proc/kallsyms)
 		works "offsets for names" write "$TRACING/options/prof-text-offset" 1
-		like "$(cat "$stat")" "^  _text\\+$(printf '0x%x' $((at - text)))  *1 " "the offset of the function"
+		like "$(cat "$stat")" "^  _text\\+$(printf '0x%x' $((at - text)))  *1 " "the offset of the call site"
 		set_to 0 options/prof-text-offset
 		like "$(cat "$stat")" "^ *$func  *1 " "and the name again"
 	else
