@@ -30,8 +30,10 @@ set_to nop current_tracer
 is "$(cat /proc/cmdline)" "this has been live patched" "and after it"
 
 # BPF attaches one program, then the next. Its code for both must return to the patched function.
-bpftrace -e 'kfunc:cmdline_proc_show { @entries = count(); } kretfunc:cmdline_proc_show { @returns = count(); }' \
-	-c '/usr/bin/cat /proc/cmdline' > "$TMP.bpf" 2>&1
+cat > "$TMP.return" << 'END'
+exec bpftrace -e 'kretfunc:cmdline_proc_show { @returns = count(); }' -c '/usr/bin/cat /proc/cmdline'
+END
+bpftrace -e 'kfunc:cmdline_proc_show { @entries = count(); }' -c "/bin/sh $TMP.return" > "$TMP.bpf" 2>&1
 like "$(cat "$TMP.bpf")" '^this has been live patched$' "and beside programs of BPF at its entry and its return"
 for at in entries returns; do
 	like "$(cat "$TMP.bpf")" "^@$at: [1-9]" "which count its $at"
