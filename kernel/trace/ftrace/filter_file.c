@@ -175,36 +175,6 @@ static const struct seq_operations file_seq_ops = {
 	.show	= filter_file_show,
 };
 
-/* `function:mod:module', or `!function:mod:module' to remove it. */
-static int filter_file_word_mod(struct ftrace_hash *hash, struct list_head *pending, char *func,
-				char *module)
-{
-	bool del = func[0] == '!';
-	char *glob, *match;
-	int ret;
-
-	glob = func + del;
-	match = kstrdup(glob, GFP_KERNEL);
-	if (!match)
-		return -ENOMEM;
-	if (del) {
-		ret = ftrace_hash_unmatch(hash, match, module);
-		if (ret >= 0 && pending && !ftrace_pending_del(pending, glob, module))
-			ret = 1;
-	} else {
-		ret = ftrace_hash_match(hash, match, module);
-		/*
-		 * Only an exact module name can wait; a glob or `!name` means
-		 * modules loaded now.
-		 */
-		if (!ret && pending && *module && !strpbrk(module, "!*?[\\") &&
-		    !ftrace_mod_is_loaded(module))
-			ret = ftrace_pending_add(pending, glob, module) ?: 1;
-	}
-	kfree(match);
-	return ret < 0 ? ret : ret ? 0 : -EINVAL;
-}
-
 /*
  * Apply one written word to a set of functions: 0, or 1 if the word is a command. @pending
  * gets the pending filters; NULL if there can be none.
@@ -213,20 +183,14 @@ static int filter_file_process_word(struct trace_array *tr, struct ftrace_hash *
 				    struct list_head *pending, char *word, bool enable)
 {
 	char *params = word, *func = strsep(&params, ":"), *command;
-	int ret;
 
 	if (params) {
 		command = strsep(&params, ":");
 		if (strcmp(command, "mod"))
 			return ftrace_run_command(tr, hash, func, command, params,
 						  enable) ?: 1;
-		if (params)
-			return filter_file_word_mod(hash, pending, func, params);
 	}
-
-	ret = func[0] == '!' ? ftrace_hash_unmatch(hash, func + 1, NULL) :
-			       ftrace_hash_match(hash, func, NULL);
-	return ret < 0 ? ret : ret ? 0 : -EINVAL;
+	return ftrace_pending_word(hash, pending, func, params);
 }
 
 /* Apply the word that the parser holds. */
@@ -292,18 +256,12 @@ static void filter_file_free(struct filter_file *f)
 
 static int filter_file_copy(struct filter_file *f)
 {
-	int ret = 0;
-
 	guard(mutex)(&ftrace_lock);
 	f->written = ftrace_hash_dup(rcu_dereference_protected(*f->set.hash, true));
 	if (!f->written)
 		return -ENOMEM;
-	if (f->set.tr)
-		ret = ftrace_pending_copy(&f->pending, filter_file_pending(f));
-	/* Without pending filters the flag means: all functions were unloaded. Keep it then. */
-	if (!list_empty(&f->pending))
-		f->written->flags &= ~FTRACE_HASH_FL_MOD;
-	return ret;
+	return f->set.tr ? ftrace_pending_begin(&f->pending, f->set.tr, f->written,
+						filter_file_is_filter(f)) : 0;
 }
 
 /* Without O_TRUNC, start from the filter that is in use. */
@@ -410,25 +368,17 @@ static void filter_file_drop_gone(struct filter_file *f)
 
 static int filter_file_replace(struct filter_file *f)
 {
-	struct list_head *pending = filter_file_pending(f);
-	LIST_HEAD(old);
-	int ret;
-
 	guard(mutex)(&f->set.ops->func_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
 	if (f->written->count)
 		f->written->flags &= ~FTRACE_HASH_FL_MOD;
-	if (!list_empty(&f->pending))
-		f->written->flags |= FTRACE_HASH_FL_MOD;
 	filter_file_drop_gone(f);
-	ret = ftrace_ops_update_hash(f->set.ops, f->set.hash, f->written, filter_file_is_filter(f));
-	if (!ret && pending) {
-		list_splice_init(pending, &old);
-		list_splice_init(&f->pending, pending);
-		ftrace_pending_free(&old);
-	}
-	return ret;
+	if (f->set.tr)
+		return ftrace_pending_commit(f->set.tr, f->written, &f->pending,
+					     filter_file_is_filter(f));
+	return ftrace_ops_update_hash(f->set.ops, f->set.hash, f->written,
+				      filter_file_is_filter(f));
 }
 
 static int filter_file_apply(struct filter_file *f)

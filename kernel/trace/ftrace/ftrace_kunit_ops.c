@@ -152,6 +152,8 @@ static void bad_input_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&deleted), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "no_such_function", 16, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "", 0, 1), -EINVAL);
+	/* Only the ops of a trace array can wait for a module. */
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "*:mod:no_such_module", 20, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&ops_a, ips, 2, 0, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops_a, ips[0], 1, 0), -ENOENT);
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(ops_a.func_hash->filter_hash));

@@ -26,16 +26,7 @@ static void pending_free_one(struct ftrace_mod_load *p)
 	kfree(p);
 }
 
-/**
- * ftrace_pending_add - keep a filter until its module is loaded
- * @list: list of pending filters that only the caller uses
- * @func: name or glob
- * @module: the name of the module
- *
- * Context: Process context, may sleep.
- * Return: 0, or -ENOMEM.
- */
-int ftrace_pending_add(struct list_head *list, const char *func, const char *module)
+static int pending_add(struct list_head *list, const char *func, const char *module)
 {
 	struct ftrace_mod_load *p = kzalloc(sizeof(*p), GFP_KERNEL);
 
@@ -57,15 +48,8 @@ static bool pending_same_func(const char *a, const char *b)
 	return !strcmp(*a ? a : "*", *b ? b : "*");
 }
 
-/**
- * ftrace_pending_del - remove pending filters
- * @list: list of pending filters that only the caller uses
- * @func: name or glob; `*' or empty for all filters that wait for the module
- * @module: the name of the module
- *
- * Return: 0, or -EINVAL if no filter matches.
- */
-int ftrace_pending_del(struct list_head *list, const char *func, const char *module)
+/* Remove pending filters; `*' or an empty @func are all filters that wait for the module. */
+static int pending_del(struct list_head *list, const char *func, const char *module)
 {
 	struct ftrace_mod_load *p, *tmp;
 	int ret = -EINVAL;
@@ -81,25 +65,30 @@ int ftrace_pending_del(struct list_head *list, const char *func, const char *mod
 }
 
 /**
- * ftrace_pending_copy - copy a list of pending filters
- * @list: an empty list that only the caller uses
- * @src: the list to copy
+ * ftrace_pending_begin - begin a change of a filter and its pending filters
+ * @list: an empty list that only the caller uses; gets a copy of the pending filters
+ * @tr: the trace array
+ * @hash: a copy of the filter in use
+ * @enable: true: set_ftrace_filter; false: set_ftrace_notrace
  *
- * Context: Process context, may sleep. ftrace_lock held if @src belongs to a trace
- *	array.
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or -ENOMEM with @list empty.
  */
-int ftrace_pending_copy(struct list_head *list, const struct list_head *src)
+int ftrace_pending_begin(struct list_head *list, struct trace_array *tr, struct ftrace_hash *hash,
+			 bool enable)
 {
 	struct ftrace_mod_load *p;
 
-	/* ftrace_pending_add() adds at the head, so walk backwards to keep the order. */
-	list_for_each_entry_reverse(p, src, list) {
-		if (ftrace_pending_add(list, p->func, p->module)) {
+	/* pending_add() adds at the head, so walk backwards to keep the order. */
+	list_for_each_entry_reverse(p, ftrace_pending_of(tr, enable), list) {
+		if (pending_add(list, p->func, p->module)) {
 			ftrace_pending_free(list);
 			return -ENOMEM;
 		}
 	}
+	/* Without pending filters the flag means: all functions were unloaded. Keep it then. */
+	if (!list_empty(list))
+		hash->flags &= ~FTRACE_HASH_FL_MOD;
 	return 0;
 }
 
@@ -115,19 +104,88 @@ void ftrace_pending_free(struct list_head *list)
 		pending_free_one(p);
 }
 
-#ifdef CONFIG_MODULES
-/**
- * ftrace_mod_is_loaded - is a module loaded, so that a filter need not wait?
- * @module: the name of the module, as in `:mod:module'
- *
- * Return: true if the module is loaded.
- */
-bool ftrace_mod_is_loaded(const char *module)
+/* Is the module loaded, so that a filter need not wait? Without modules nothing can wait. */
+static bool pending_is_loaded(const char *module)
 {
 	guard(preempt)();
-	return find_module(module);
+	return !IS_ENABLED(CONFIG_MODULES) || find_module(module);
 }
 
+/**
+ * ftrace_pending_word - change a set of functions by one word of a filter
+ * @hash: the set
+ * @pending: list of pending filters that only the caller uses; NULL if no word can wait
+ * @func: name or glob of the functions to add; with `!' before it, to remove
+ * @module: only functions of this module; if the module is not loaded, the word waits in
+ *	@pending; NULL for functions of the kernel and of all modules
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or an error: -EINVAL if the word names nothing; -ENOMEM.
+ */
+int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, char *func,
+			char *module)
+{
+	bool del = func[0] == '!';
+	char *glob, *match;
+	int ret;
+
+	glob = func + del;
+	match = kstrdup(glob, GFP_KERNEL);
+	if (!match)
+		return -ENOMEM;
+	if (!module)
+		pending = NULL;
+	if (del) {
+		ret = ftrace_hash_unmatch(hash, match, module);
+		if (ret >= 0 && pending && !pending_del(pending, glob, module))
+			ret = 1;
+	} else {
+		ret = ftrace_hash_match(hash, match, module);
+		/*
+		 * Only an exact module name can wait; a glob or `!name` means
+		 * modules loaded now.
+		 */
+		if (!ret && pending && *module && !strpbrk(module, "!*?[\\") &&
+		    !pending_is_loaded(module))
+			ret = pending_add(pending, glob, module) ?: 1;
+	}
+	kfree(match);
+	return ret < 0 ? ret : ret ? 0 : -EINVAL;
+}
+
+/**
+ * ftrace_pending_commit - give a trace array another filter and other pending filters
+ * @tr: the trace array
+ * @hash: the new filter; the caller keeps it
+ * @pending: the new pending filters; the list is empty after success
+ * @enable: true: set_ftrace_filter; false: set_ftrace_notrace
+ *
+ * Context: Process context, may sleep. regex_lock of the filter and ftrace_lock held.
+ * Return: 0, or an error of ftrace_ops_update_hash() with nothing changed.
+ */
+int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
+			  struct list_head *pending, bool enable)
+{
+	struct list_head *used = ftrace_pending_of(tr, enable);
+	LIST_HEAD(old);
+	int ret;
+
+	if (hash->count)
+		hash->flags &= ~FTRACE_HASH_FL_MOD;
+	/* A filter for modules alone must not mean all functions. */
+	if (!list_empty(pending))
+		hash->flags |= FTRACE_HASH_FL_MOD;
+	ret = ftrace_ops_update_hash(tr->ops, ftrace_hash_of(tr->ops->func_hash, enable), hash,
+				     enable);
+	if (ret)
+		return ret;
+	list_splice_init(used, &old);
+	list_splice_init(pending, used);
+	ftrace_pending_free(&old);
+	return 0;
+}
+
+#ifdef CONFIG_MODULES
 /*
  * Remove the first matching pending filter from the list of @tr and return it: with
  * @module the first that waits for this module, without @module the first whose
@@ -141,7 +199,7 @@ static struct ftrace_mod_load *pending_take(struct trace_array *tr, const char *
 	guard(mutex)(&ftrace_lock);
 	list_for_each_entry(p, ftrace_pending_of(tr, enable), list) {
 		if (module ? strcmp(p->module, module) :
-			     !ftrace_mod_is_loaded(p->module))
+			     !pending_is_loaded(p->module))
 			continue;
 		list_del_init(&p->list);
 		return p;
@@ -217,11 +275,6 @@ void ftrace_pending_apply(struct module *mod)
 	}
 }
 #else
-bool ftrace_mod_is_loaded(const char *module)
-{
-	return true;
-}
-
 void ftrace_pending_loaded(struct trace_array *tr, bool enable)
 {
 }

@@ -11,11 +11,13 @@ static inline struct list_head *ftrace_pending_of(struct trace_array *tr, bool e
 	return enable ? &tr->mod_trace : &tr->mod_notrace;
 }
 
-int ftrace_pending_add(struct list_head *pending, const char *func, const char *module);
-int ftrace_pending_del(struct list_head *pending, const char *func, const char *module);
-int ftrace_pending_copy(struct list_head *pending, const struct list_head *src);
+int ftrace_pending_begin(struct list_head *list, struct trace_array *tr, struct ftrace_hash *hash,
+			 bool enable);
 void ftrace_pending_free(struct list_head *pending);
-bool ftrace_mod_is_loaded(const char *module);
+int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, char *func,
+			char *module);
+int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
+			  struct list_head *pending, bool enable);
 void ftrace_pending_loaded(struct trace_array *tr, bool enable);
 void ftrace_pending_apply(struct module *mod);
 

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What other parts of the kernel call to set the filter of an ops, by name or by address.
+ *
+ * The new filter is worked out on a copy, then the copy takes the place of the old
+ * filter. Nobody else sets the filter of this ops in between.
+ */
+#include <linux/slab.h>
+
+#include "core.h"
+#include "filter.h"
+#include "hash.h"
+#include "ops.h"
+#include "pending.h"
+
+/* Make a copy of the filter to change; an empty filter if @reset. */
+static struct ftrace_hash *filter_begin(struct ftrace_ops *ops, bool enable, bool reset)
+{
+	struct ftrace_hash __rcu **orig = ftrace_hash_of(ops->func_hash, enable);
+
+	/* Unloading a module removes its sites from the filter. */
+	guard(mutex)(&ftrace_lock);
+	return ftrace_hash_dup(reset ? NULL : rcu_dereference_protected(*orig, true));
+}
+
+static int filter_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool enable)
+{
+	guard(mutex)(&ftrace_lock);
+	return ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash, enable);
+}
+
+/* The trace array of @ops; NULL if @ops belongs to none. */
+static struct trace_array *filter_trace_array(struct ftrace_ops *ops)
+{
+	struct trace_array *tr;
+
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list)
+		if (tr->ops == ops)
+			return tr;
+	return NULL;
+}
+
+/* `function:mod:module': the module may be loaded later. */
+static int filter_set_mod(struct ftrace_ops *ops, struct ftrace_hash *hash, char *func,
+			  char *params, bool enable)
+{
+	struct trace_array *tr = filter_trace_array(ops);
+	LIST_HEAD(pending);
+	int ret;
+
+	if (!tr || strcmp(strsep(&params, ":"), "mod"))
+		return -EINVAL;
+	scoped_guard(mutex, &ftrace_lock)
+		ret = ftrace_pending_begin(&pending, tr, hash, enable);
+	if (!ret)
+		ret = ftrace_pending_word(hash, &pending, func, params);
+	if (!ret) {
+		guard(mutex)(&ftrace_lock);
+		ret = ftrace_pending_commit(tr, hash, &pending, enable);
+	}
+	ftrace_pending_free(&pending);
+	return ret;
+}
+
+static int filter_set_word(struct ftrace_ops *ops, struct ftrace_hash *hash, char *word, bool enable)
+{
+	char *params = word, *func = strsep(&params, ":");
+	int ret;
+
+	if (params)
+		return filter_set_mod(ops, hash, func, params, enable);
+	ret = ftrace_pending_word(hash, NULL, func, NULL);
+	return ret ?: filter_commit(ops, hash, enable);
+}
+
+static int filter_set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool reset,
+			    bool enable)
+{
+	struct ftrace_hash *hash;
+	char *copy = NULL;
+	int ret = -ENOMEM;
+
+	if (unlikely(ftrace_disabled))
+		return -ENODEV;
+	if (buf && len <= 0)
+		return -EINVAL;
+
+	ftrace_ops_init(ops);
+	guard(mutex)(&ops->func_hash->regex_lock);
+
+	hash = filter_begin(ops, enable, reset);
+	if (buf)
+		copy = kmemdup_nul(buf, len, GFP_KERNEL);
+	if (hash && copy)
+		ret = filter_set_word(ops, hash, copy, enable);
+	else if (hash && !buf)
+		ret = filter_commit(ops, hash, enable);
+	kfree(copy);
+	ftrace_hash_free(hash);
+	return ret;
+}
+
+/**
+ * ftrace_set_filter - set the functions that an ops traces
+ * @ops: the ops
+ * @buf: a name or glob, with `!' before it to remove its functions; NULL for none. If @ops
+ *	belongs to a trace array, also `function:mod:module', which waits for the module
+ * @len: length of @buf
+ * @reset: start from an empty filter; with @buf NULL, @ops then traces all functions
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or an error with nothing changed: -EINVAL if no function matches;
+ *	-ENODEV after ftrace_kill(); -ENOMEM; or an error of ftrace_plan_run().
+ */
+int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
+{
+	return filter_set_regex(ops, buf, len, reset, true);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_filter);
+
+/**
+ * ftrace_set_notrace - set the functions that an ops does not trace
+ * @ops: the ops
+ * @buf: a name or glob, NULL for none
+ * @len: length of @buf
+ * @reset: start from an empty filter
+ *
+ * Context: Process context, may sleep.
+ * Return: as ftrace_set_filter().
+ */
+int ftrace_set_notrace(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
+{
+	return filter_set_regex(ops, buf, len, reset, false);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_notrace);
+
+/**
+ * ftrace_set_global_filter - set set_ftrace_filter of the top instance
+ * @buf: as for ftrace_set_filter()
+ * @len: as for ftrace_set_filter()
+ * @reset: as for ftrace_set_filter()
+ */
+void ftrace_set_global_filter(unsigned char *buf, int len, int reset)
+{
+	filter_set_regex(&global_ops, buf, len, reset, true);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_global_filter);
+
+/**
+ * ftrace_set_global_notrace - set set_ftrace_notrace of the top instance
+ * @buf: as for ftrace_set_notrace()
+ * @len: as for ftrace_set_notrace()
+ * @reset: as for ftrace_set_notrace()
+ */
+void ftrace_set_global_notrace(unsigned char *buf, int len, int reset)
+{
+	filter_set_regex(&global_ops, buf, len, reset, false);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
+
+static int filter_set_ip(struct ftrace_hash *hash, unsigned long ip, bool remove)
+{
+	struct ftrace_func_entry *entry;
+
+	ip = ftrace_location(ip);
+	if (!ip)
+		return -EINVAL;
+	if (!remove)
+		return ftrace_hash_add_exact(hash, ip);
+	entry = ftrace_lookup_ip(hash, ip);
+	if (!entry)
+		return -ENOENT;
+	ftrace_hash_del(hash, entry);
+	return 0;
+}
+
+/**
+ * ftrace_set_filter_ips - set the functions that an ops traces, by address
+ * @ops: the ops
+ * @ips: addresses of functions or of their call sites
+ * @cnt: number of addresses
+ * @remove: remove the functions from the filter instead of adding them
+ * @reset: start from an empty filter
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or an error with nothing changed: -EINVAL if an address is not that of
+ *	a traced function; -ENOENT if a function to remove is not in the filter;
+ *	-ENODEV after ftrace_kill(); -ENOMEM; or an error of ftrace_plan_run().
+ */
+int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
+			  unsigned int cnt, int remove, int reset)
+{
+	struct ftrace_hash *hash;
+	int ret = 0;
+
+	if (unlikely(ftrace_disabled))
+		return -ENODEV;
+
+	ftrace_ops_init(ops);
+	guard(mutex)(&ops->func_hash->regex_lock);
+
+	hash = filter_begin(ops, true, reset);
+	if (!hash)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < cnt && !ret; i++) {
+		ret = filter_set_ip(hash, ips[i], remove);
+		ftrace_yield(i);
+	}
+	if (!ret)
+		ret = filter_commit(ops, hash, true);
+	ftrace_hash_free(hash);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ftrace_set_filter_ips);
+
+/**
+ * ftrace_set_filter_ip - set a function that an ops traces, by address
+ * @ops: the ops
+ * @ip: address of the function or of its call site
+ * @remove: remove the function from the filter instead of adding it
+ * @reset: start from an empty filter
+ *
+ * Context: Process context, may sleep.
+ * Return: as ftrace_set_filter_ips().
+ */
+int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove,
+			 int reset)
+{
+	return ftrace_set_filter_ips(ops, &ip, 1, remove, reset);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_filter_ip);
+
+/**
+ * ftrace_free_filter - free the filter of an ops that is not registered
+ * @ops: the ops
+ *
+ * Context: Process context, may sleep.
+ */
+void ftrace_free_filter(struct ftrace_ops *ops)
+{
+	struct ftrace_ops_hash *hash;
+
+	ftrace_ops_init(ops);
+	if (WARN_ON(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return;
+
+	/* If @ops uses the filter of another ops, that filter stays. */
+	hash = &ops->local_hash;
+	guard(mutex)(&hash->regex_lock);
+	ftrace_hash_free_rcu(rcu_replace_pointer(hash->filter_hash, NULL, true));
+	ftrace_hash_free_rcu(rcu_replace_pointer(hash->notrace_hash, NULL, true));
+}
+EXPORT_SYMBOL_GPL(ftrace_free_filter);
+
+/**
+ * ftrace_ops_set_global_filter - let an ops use set_ftrace_filter and
+ *	set_ftrace_notrace of the top instance
+ * @ops: the ops, not used before
+ */
+void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
+{
+	if (ops->flags & FTRACE_OPS_FL_INITIALIZED)
+		return;
+	ftrace_ops_init(ops);
+	ops->func_hash = &global_ops.local_hash;
+}
+EXPORT_SYMBOL_GPL(ftrace_ops_set_global_filter);

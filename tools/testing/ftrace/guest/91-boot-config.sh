@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# boot: bootconfig
+# bootconfig: ftrace.instance.later.ftrace.filters = "ftmod_a_*:mod:ftmod_a", "!nosuch:mod:nosuch", "vfs_read:traceoff"
+# bootconfig: ftrace.instance.later.ftrace.notraces = "ftmod_a_two:mod:ftmod_a"
+# bootconfig: ftrace.instance.both.ftrace.filters = "vfs_read", "*:mod:ftmod_b", "a*:mod:nosuch", "nosuch_function"
+# bootconfig: ftrace.instance.undone.ftrace.filters = "vfs_read", "*:mod:ftmod_b", "!*:mod:ftmod_b", "!vfs_read"
+#
+# Filters that the kernel itself sets, from a bootconfig: also for modules that are loaded later.
+
+KEEP=y
+. "$(dirname "$0")/tap.sh"
+need_module ftmod_a
+grep -q '^ftrace' /proc/bootconfig 2> /dev/null || skip_all "no bootconfig"
+cd "$TRACING/instances" || exit 1
+
+words() {
+	grep -v '^#' "$1" | sort | joined
+}
+
+is "$(words later/set_ftrace_filter)" "ftmod_a_*:mod:ftmod_a" "a filter waits for a module"
+is "$(words later/set_ftrace_notrace)" "ftmod_a_two:mod:ftmod_a" "and what it leaves out"
+set_to function instances/later/current_tracer
+is "$(grep -vc '^#' later/trace)" 0 "nothing is traced before the module is loaded"
+is "$(cat "$TRACING/enabled_functions")" "" "because no function is enabled"
+is "$(words both/set_ftrace_filter)" "*:mod:ftmod_b a*:mod:nosuch vfs_read" "a function and two modules"
+is "$(words undone/set_ftrace_filter)" "" "a word that waits can be removed"
+like "$(cat undone/set_ftrace_filter)" "^#### all functions enabled ####$" "then all functions are traced again"
+for word in '!nosuch:mod:nosuch' vfs_read:traceoff nosuch_function; do
+	is "$(dmesg | grep -cF "Failed to add $word to ftrace filter")" 1 "refused: $word"
+done
+
+ok "the module is loaded" insmod "$MODULES/ftmod_a.ko"
+echo 'nest 2' > "$TMP.call"
+cp "$TMP.call" /sys/module/ftmod_a/parameters/call
+set_to 0 instances/later/tracing_on
+like "$(cat later/trace)" ' ftmod_a_one ' "its functions are traced"
+unlike "$(cat later/trace)" ' ftmod_a_two ' "less those of notrace"
+like "$(words later/set_ftrace_filter)" '^ftmod_a_.* \[ftmod_a\]' "the filter has the functions"
+unlike "$(words later/set_ftrace_filter)" ':mod:' "and no longer waits"
+ok "the module is unloaded" rmmod ftmod_a
+is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+set_to nop instances/later/current_tracer
+for name in later both undone; do
+	rmdir $name
+done
+
+done_testing
