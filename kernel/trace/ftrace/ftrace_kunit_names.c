@@ -9,10 +9,15 @@
 #include "names.h"
 #include "table.h"
 
-/* kallsyms_lookup() is slow. Names with this prefix have a long token. */
-static bool names_are_compared(unsigned int n, const char *name)
+static bool names_have_alias(unsigned int n, unsigned long ip)
 {
-	return n % 16 == 0 || strstarts(name, "trace_event");
+	return n + 1 < kallsyms_num_syms && kallsyms_sym_address(n + 1) == ip;
+}
+
+/* kallsyms_lookup() is slow. Names with this prefix have a long token. */
+static bool names_are_compared(unsigned int n, unsigned long ip, const char *name)
+{
+	return n % 16 == 0 || names_have_alias(n, ip) || strstarts(name, "trace_event");
 }
 
 /*
@@ -37,7 +42,7 @@ static bool names_compare(struct kunit *test, struct ftrace_names *names, unsign
 	const char *expected;
 
 	ftrace_names_get(names, name);
-	if (!names_are_compared(n, name))
+	if (!names_are_compared(n, ip, name))
 		return true;
 	expected = kallsyms_lookup(ip, &size, &offset, &modname, sym);
 	if (strcmp(name, expected ?: "") || !names_chars_are_held(names, name)) {

@@ -82,6 +82,14 @@ my $tail = assemble('tail', "f: call mcount\ncall _mcount\ncall a_mcount\nmy_mco
 record($tail);
 is(listed($tail), '.text#0+0 .text#0+5', 'names that share their tail with others');
 
+# The sites of a section are in the order of their addresses.
+my $many = assemble('order', "f:\n.rept 25\ncall __fentry__\n.endr");
+record($many);
+my $view = view($many);
+my ($table) = grep { $view->{section}{$view->{section}{$_}{info}}{name} eq '__mcount_loc' } keys %{$view->{reloc}};
+is(join(' ', map { $_->{addend} } sort { $a->{offset} <=> $b->{offset} } @{$view->{reloc}{$table}}),
+	join(' ', map { 5 * $_ } 0 .. 24), 'the sites of a section are in order');
+
 # Several files, the first of which fails.
 my @many = map { compile("many$_", $C, '-mfentry', @plain) } 1 .. 3;
 spew("$DIR/bad.o", 'nothing');
