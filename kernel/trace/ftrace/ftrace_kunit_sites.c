@@ -160,6 +160,34 @@ static void bad_site_keeps_its_trampoline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before);
 }
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+/* The class that a bad site cannot leave forgets what a removed direct caller called. */
+static void bad_site_forgets_a_direct_caller(struct kunit *test)
+{
+	unsigned long stub = (unsigned long)ftrace_stub;
+	static struct ftrace_ops direct;
+
+	ftrace_kunit_add_ops(test, &direct);
+	ftrace_kunit_add_ops(test, &ops_a);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&direct, ftrace_kunit_func4, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func4*", 19, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, stub), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func4)->direct, stub);
+	site_break(test, ftrace_kunit_func4);
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, stub, true), 0);
+	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func4)->nr, 1);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func4)->direct, 0);
+
+	kunit_release_action(test, site_mend, ftrace_kunit_func4);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "a");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, 0));
+}
+#endif
+
 static void disabled_is_nop_everywhere(struct kunit *test)
 {
 	struct ftrace_table *t;
@@ -177,6 +205,9 @@ static void disabled_is_nop_everywhere(struct kunit *test)
 static struct kunit_case sites_cases[] = {
 	KUNIT_CASE(bad_site_is_left_alone),
 	KUNIT_CASE(bad_site_keeps_its_trampoline),
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	KUNIT_CASE(bad_site_forgets_a_direct_caller),
+#endif
 	KUNIT_CASE(disabled_is_nop_everywhere),
 	{ }
 };
