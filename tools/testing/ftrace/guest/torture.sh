@@ -153,7 +153,11 @@ if [ -e $LEAKS ]; then
 	echo scan > $LEAKS
 	sleep 6
 	echo scan > $LEAKS
-	cat $LEAKS > "$TMP.leaks"
+	# The samples of direct callers set a filter, and if they are then refused, for example because
+	# BPF has the function, they go without ftrace_free_filter().
+	awk -v RS='unreferenced object' '
+		NR > 1 && !(/ ftrace_set_filter_ip\+/ && / do_init_module\+/) { printf "%s%s", RS, $0 }
+	' $LEAKS > "$TMP.leaks"
 	is "$(grep -A 24 '^unreferenced object' "$TMP.leaks" | grep -E '\b(arch_)?(ftrace|plan|class|callback|pending|filter|mapper|probe|pid|hash|count|names|mod)_')" \
 		"" "nothing of the core is lost"
 	sed 's/^/# /' "$TMP.leaks" | head -n 100
