@@ -63,7 +63,8 @@ static int filter_set_mod(struct ftrace_ops *ops, struct ftrace_hash *hash, char
 	return ret;
 }
 
-static int filter_set_word(struct ftrace_ops *ops, struct ftrace_hash *hash, char *word, bool enable)
+static int filter_set_word(struct ftrace_ops *ops, struct ftrace_hash *hash, char *word,
+			   bool enable)
 {
 	char *params = word, *func = strsep(&params, ":");
 	int ret;
