@@ -66,6 +66,12 @@ set_to "" set_ftrace_filter
 
 # A module that goes in the middle of a listing of its functions.
 if insmod "$MODULES/ftmod_functions.ko" 2> /dev/null; then
+	exec 9< "$A"
+	like "$(grep -m 1 ' \[ftmod_functions\]$' <&9)" . "a listing of all functions gets to a module"
+	ok "and lets the module go" timeout 30 rmmod ftmod_functions
+	is "$(grep -c ' \[ftmod_functions\]$' <&9)" 0 "and ends without its functions"
+	exec 9<&-
+	insmod "$MODULES/ftmod_functions.ko"
 	set_to ':mod:ftmod_functions' set_ftrace_filter
 	exec 9< "$TRACING/set_ftrace_filter"
 	read -r first <&9
