@@ -31,10 +31,6 @@ static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *s
 {
 	struct ftrace_hash *old;
 
-	if (!set->count) {
-		ftrace_hash_free(set);
-		set = NULL;
-	}
 	scoped_guard(mutex, &ftrace_lock)
 		old = rcu_replace_pointer(*orig, set, true);
 
