@@ -155,12 +155,16 @@ clear_commands "$TRACING"
 is "$(filter)" "" "  the last command is removed"
 
 # Modules that come and go while the file is open.
+set_to vfs_rename set_ftrace_filter
+set_to function current_tracer
 exec 9> "$F"
 echo 'ftmod_a_t*:mod:ftmod_a' >&9
 load ftmod_a
-is "$(cat "$F")" "#### all functions enabled ####" "nothing applies while the file is open"
+is "$(filter)" vfs_rename "nothing applies while the file is open"
 exec 9>&-
 is "$(filter)" "ftmod_a_two [ftmod_a]" "a module that came meanwhile is taken at the close"
+is "$(cut -d' ' -f1 "$TRACING/enabled_functions")" ftmod_a_two "and traced"
+set_to nop current_tracer
 set_to ftmod_a_one set_ftrace_filter
 exec 9>> "$F"
 echo vfs_read >&9

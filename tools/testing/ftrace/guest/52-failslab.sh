@@ -39,6 +39,7 @@ each_fails() {
 		esac
 		$restore
 	done
+	[ "$status" != 4 ] || [ "$($state)" != "$before" ] || lost="$lost last"
 	$restore
 	[ "$($state)" = "$before" ] || changed="$changed afterwards"
 	points=$((points + n - 1))
