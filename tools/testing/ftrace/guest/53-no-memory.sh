@@ -67,21 +67,27 @@ without() {
 	echo 0 >&4
 	exec 3>&- 4>&-
 }
-verbose=$(cat $slab/verbose)
-echo 0 > $slab/verbose
-echo N > $slab/ignore-gfp-wait
-echo Y > $slab/task-filter
-echo -1 > $slab/times
-echo 100 > $slab/probability
+take_memory() {
+	verbose=$(cat $slab/verbose)
+	echo 0 > $slab/verbose
+	echo N > $slab/ignore-gfp-wait
+	echo Y > $slab/task-filter
+	echo -1 > $slab/times
+	echo 100 > $slab/probability
+}
+give_memory() {
+	echo 0 > $slab/probability
+	echo 1 > $slab/times
+	echo N > $slab/task-filter
+	echo Y > $slab/ignore-gfp-wait
+	echo "$verbose" > $slab/verbose
+}
+take_memory
 without "$TRACING"
 one=$went
 without "$TRACING/instances/second"
 two=$went
-echo 0 > $slab/probability
-echo 1 > $slab/times
-echo N > $slab/task-filter
-echo Y > $slab/ignore-gfp-wait
-echo "$verbose" > $slab/verbose
+give_memory
 
 is "$one $two" "yes yes" "two tracers go, one after the other, without any memory"
 # The allocator may say that it has none.
@@ -101,5 +107,18 @@ rmdir "$TRACING/instances/second"
 ok "all can go" rmmod ftmod_fill
 is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
 pieces_are "$(settled 1 pieces)" 1 "the memory for trampolines is given back, all but a piece for the next"
+
+# Without memory, sites are changed in small groups.
+set_to 'vfs_*' set_ftrace_filter
+at_least "$(filter | wc -l)" 65 "a tracer has more functions than a group"
+set_to function current_tracer
+take_memory
+without "$TRACING"
+give_memory
+is "$went" yes "the tracer goes without any memory"
+is "$(cat "$TRACING/enabled_functions")" "" "from all of its functions"
+is "$(all_nops)" "all nops" "each site is a nop again"
+is "$(kernel_log | bad_news | grep -v 'Call Trace')" "" "and without a complaint"
+log_mark
 
 done_testing
