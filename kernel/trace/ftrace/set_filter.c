@@ -42,10 +42,9 @@ static struct trace_array *filter_trace_array(struct ftrace_ops *ops)
 }
 
 /* `function:mod:module': the module may be loaded later. */
-static int filter_set_mod(struct ftrace_ops *ops, struct ftrace_hash *hash, char *func,
+static int filter_set_mod(struct trace_array *tr, struct ftrace_hash *hash, char *func,
 			  char *params, bool enable)
 {
-	struct trace_array *tr = filter_trace_array(ops);
 	LIST_HEAD(pending);
 	int ret;
 
@@ -63,14 +62,14 @@ static int filter_set_mod(struct ftrace_ops *ops, struct ftrace_hash *hash, char
 	return ret;
 }
 
-static int filter_set_word(struct ftrace_ops *ops, struct ftrace_hash *hash, char *word,
-			   bool enable)
+static int filter_set_word(struct ftrace_ops *ops, struct trace_array *tr,
+			   struct ftrace_hash *hash, char *word, bool enable)
 {
 	char *params = word, *func = strsep(&params, ":");
 	int ret;
 
 	if (params)
-		return filter_set_mod(ops, hash, func, params, enable);
+		return filter_set_mod(tr, hash, func, params, enable);
 	ret = ftrace_pending_word(hash, NULL, func, NULL);
 	return ret ?: filter_commit(ops, hash, enable);
 }
@@ -78,6 +77,7 @@ static int filter_set_word(struct ftrace_ops *ops, struct ftrace_hash *hash, cha
 static int filter_set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool reset,
 			    bool enable)
 {
+	struct trace_array *tr = NULL;
 	struct ftrace_hash *hash;
 	char *copy = NULL;
 	int ret = -ENOMEM;
@@ -88,13 +88,16 @@ static int filter_set_regex(struct ftrace_ops *ops, unsigned char *buf, int len,
 		return -EINVAL;
 
 	ftrace_ops_init(ops);
+	/* The lock of all trace arrays comes before that of a filter. */
+	if (buf && strnchr(buf, len, ':'))
+		tr = filter_trace_array(ops);
 	guard(mutex)(&ops->func_hash->regex_lock);
 
 	hash = filter_begin(ops, enable, reset);
 	if (buf)
 		copy = kmemdup_nul(buf, len, GFP_KERNEL);
 	if (hash && copy)
-		ret = filter_set_word(ops, hash, copy, enable);
+		ret = filter_set_word(ops, tr, hash, copy, enable);
 	else if (hash && !buf)
 		ret = filter_commit(ops, hash, enable);
 	kfree(copy);
