@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit test of slots: when an ops goes, its slots in the trampolines are switched off,
+ * and a CPU that runs into one of them meanwhile goes on.
+ */
+#include <linux/delay.h>
+#include <linux/ftrace_arch.h>
+#include <linux/kthread.h>
+#include <linux/rcupdate.h>
+
+#include "callback.h"
+#include "core.h"
+#include "ftrace_kunit.h"
+
+static void slots_callback(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			   struct ftrace_regs *fregs)
+{
+}
+
+static struct ftrace_ops slots_low[2] = {
+	{ .func = slots_callback },
+	{ .func = slots_callback },
+};
+
+static struct ftrace_ops slots_other = { .func = slots_callback };
+static struct ftrace_ops slots_gone = { .func = slots_callback };
+
+static int slots_call_loop(void *unused)
+{
+	while (!kthread_should_stop()) {
+		ftrace_kunit_func1(1);
+		ftrace_kunit_func2(1);
+		cond_resched_tasks_rcu_qs();
+	}
+	return 0;
+}
+
+static int slots_trace(struct ftrace_ops *ops, test_func_t func)
+{
+	return ftrace_kunit_filter(ops, func, true) ?: register_ftrace_function(ops);
+}
+
+/*
+ * The second trampoline of an ops takes the place of one that is gone, so it has the lower
+ * address. Then the slots do not come in the order of their addresses, but a trap
+ * handler searches an ordered batch.
+ */
+static void slots_remove_ops(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(slots_low); i++)
+		KUNIT_EXPECT_EQ(test, slots_trace(&slots_low[i], ftrace_kunit_func3), 0);
+	KUNIT_EXPECT_EQ(test, slots_trace(&slots_gone, ftrace_kunit_func1), 0);
+	for (int i = 0; i < ARRAY_SIZE(slots_low); i++)
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&slots_low[i]), 0);
+	/* Trampolines that no site calls are freed. */
+	ftrace_wait_callbacks();
+	msleep(100);
+
+	KUNIT_EXPECT_EQ(test, slots_trace(&slots_other, ftrace_kunit_func2), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&slots_gone, ftrace_kunit_func2, false), 0);
+	KUNIT_EXPECT_LT(test, ftrace_kunit_tramp(ftrace_kunit_func2),
+			ftrace_kunit_tramp(ftrace_kunit_func1));
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&slots_gone), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&slots_other), 0);
+}
+
+static void slots_are_found_in_any_order(struct kunit *test)
+{
+	unsigned int cpu = cpumask_any_but(cpu_online_mask, 0);
+	struct task_struct *task;
+
+	if (cpu >= nr_cpu_ids) {
+		kunit_skip(test, "one CPU cannot run into a slot that it changes");
+		return;
+	}
+	for (int i = 0; i < ARRAY_SIZE(slots_low); i++)
+		ftrace_kunit_add_ops(test, &slots_low[i]);
+	ftrace_kunit_add_ops(test, &slots_other);
+	ftrace_kunit_add_ops(test, &slots_gone);
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	task = kthread_run_on_cpu(slots_call_loop, NULL, cpu, "ftrace_kunit/%u");
+	if (!IS_ERR(task)) {
+		for (int i = 0; i < 5; i++)
+			slots_remove_ops(test);
+		kthread_stop(task);
+	}
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
+}
+
+static struct kunit_case slots_cases[] = {
+	KUNIT_CASE_SLOW(slots_are_found_in_any_order),
+	{ }
+};
+
+static struct kunit_suite slots_suite = {
+	.name = "ftrace_slots",
+	.test_cases = slots_cases,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suite(slots_suite);
