@@ -237,6 +237,25 @@ each_fails "set a command beside another" tracing_state second_back append "$F" 
 works "  with memory it is set" append "$F" "vfs_read:traceoff:3
 "
 commands_back
+E=$TRACING/events/sched/sched_switch/enable
+# shellcheck disable=SC2317
+event_state() {
+	cat "$E"
+	tracing_state
+}
+# Each command that is left keeps the event.
+# shellcheck disable=SC2317
+event_back() {
+	commands_back
+	[ "$(cat "$E")" = 0 ] || kept=yes
+	echo vfs_rename:enable_event:sched:sched_switch >> "$F"
+}
+kept=no
+event_back
+each_fails "set a command for an event beside another" event_state event_back append "$F" "vfs_link:enable_event:sched:sched_switch
+"
+is "$kept" no "  and no event is kept for a function that did not get the command"
+commands_back
 # Behind the first hundreds are those for the files of each event.
 MOST=300
 each_fails "make an instance" instances no_instance mkdir "$TRACING/instances/f"
