@@ -12,9 +12,35 @@
 #include "core.h"
 #include "ftrace_kunit.h"
 
+/* The first byte of the slot that comes next, while callbacks stop before the slot. */
+static const u8 *slots_next;
+/* A callback has stopped before the slot; and how many ran on into a changed slot. */
+static bool slots_stopped;
+static unsigned int slots_met;
+
 static void slots_callback(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			   struct ftrace_regs *fregs)
 {
+}
+
+/* Stop before the next slot until the first byte of the slot changes. */
+static void slots_stop(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		       struct ftrace_regs *fregs)
+{
+	const u8 *next = READ_ONCE(slots_next);
+	u8 first;
+
+	if (!next)
+		return;
+	first = READ_ONCE(*next);
+	WRITE_ONCE(slots_stopped, true);
+	while (READ_ONCE(slots_next)) {
+		if (READ_ONCE(*next) != first) {
+			WRITE_ONCE(slots_met, slots_met + 1);
+			WRITE_ONCE(slots_next, NULL);
+		}
+		cpu_relax();
+	}
 }
 
 static struct ftrace_ops slots_low[2] = {
@@ -22,13 +48,12 @@ static struct ftrace_ops slots_low[2] = {
 	{ .func = slots_callback },
 };
 
-static struct ftrace_ops slots_other = { .func = slots_callback };
+static struct ftrace_ops slots_young = { .func = slots_stop };
 static struct ftrace_ops slots_gone = { .func = slots_callback };
 
 static int slots_call_loop(void *unused)
 {
 	while (!kthread_should_stop()) {
-		ftrace_kunit_func1(1);
 		ftrace_kunit_func2(1);
 		cond_resched_tasks_rcu_qs();
 	}
@@ -40,12 +65,40 @@ static int slots_trace(struct ftrace_ops *ops, test_func_t func)
 	return ftrace_kunit_filter(ops, func, true) ?: register_ftrace_function(ops);
 }
 
+/* The slot that calls @ops in the trampoline of @func. */
+static const u8 *slots_find(struct ftrace_ops *ops, test_func_t func)
+{
+	unsigned long tramp = ftrace_kunit_tramp(func);
+	struct ftrace_patch off[2];
+	unsigned int nr;
+
+	guard(mutex)(&ftrace_lock);
+	nr = ftrace_callback_off(ops->callback, off, ARRAY_SIZE(off));
+	for (unsigned int i = 0; i < nr; i++)
+		if (off[i].ip - tramp < PAGE_SIZE)
+			return (const u8 *)off[i].ip;
+	return NULL;
+}
+
+/* Remove the ops while the other CPU stands before the slot of the ops. */
+static void slots_remove_ops(struct kunit *test)
+{
+	WRITE_ONCE(slots_stopped, false);
+	WRITE_ONCE(slots_next, slots_find(&slots_gone, ftrace_kunit_func2));
+	KUNIT_EXPECT_NOT_NULL(test, slots_next);
+	for (int i = 0; i < 5000 && !READ_ONCE(slots_stopped); i++)
+		msleep(1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&slots_gone), 0);
+	WRITE_ONCE(slots_next, NULL);
+}
+
 /*
- * The second trampoline of an ops takes the place of one that is gone, so it has the lower
- * address. Then the slots do not come in the order of their addresses, but a trap
- * handler searches an ordered batch.
+ * A plan finds the slots of an ops in the order in which they were made. Make the slot
+ * on func1 first, and give the slot on func2 the lower address: the trampoline of
+ * func2 takes the place of trampolines that are gone. The batch must be in the order of
+ * the addresses, because trap handlers search the batch.
  */
-static bool slots_remove_ops(struct kunit *test)
+static bool slots_remove_reversed(struct kunit *test)
 {
 	bool reversed;
 
@@ -58,11 +111,14 @@ static bool slots_remove_ops(struct kunit *test)
 	ftrace_wait_callbacks();
 	msleep(100);
 
-	KUNIT_EXPECT_EQ(test, slots_trace(&slots_other, ftrace_kunit_func2), 0);
+	KUNIT_EXPECT_EQ(test, slots_trace(&slots_young, ftrace_kunit_func2), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&slots_gone, ftrace_kunit_func2, false), 0);
 	reversed = ftrace_kunit_tramp(ftrace_kunit_func2) < ftrace_kunit_tramp(ftrace_kunit_func1);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&slots_gone), 0);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&slots_other), 0);
+	if (reversed)
+		slots_remove_ops(test);
+	else
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&slots_gone), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&slots_young), 0);
 	return reversed;
 }
 
@@ -78,17 +134,19 @@ static void slots_are_found_in_any_order(struct kunit *test)
 	}
 	for (int i = 0; i < ARRAY_SIZE(slots_low); i++)
 		ftrace_kunit_add_ops(test, &slots_low[i]);
-	ftrace_kunit_add_ops(test, &slots_other);
+	ftrace_kunit_add_ops(test, &slots_young);
 	ftrace_kunit_add_ops(test, &slots_gone);
+	slots_met = 0;
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
 	task = kthread_run_on_cpu(slots_call_loop, NULL, cpu, "ftrace_kunit/%u");
 	if (!IS_ERR(task)) {
 		for (int i = 0; i < 50 && reversed < 3; i++)
-			reversed += slots_remove_ops(test);
+			reversed += slots_remove_reversed(test);
 		kthread_stop(task);
 	}
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 	KUNIT_EXPECT_EQ(test, reversed, 3);
+	KUNIT_EXPECT_EQ(test, slots_met, 3);
 }
 
 static struct kunit_case slots_cases[] = {
