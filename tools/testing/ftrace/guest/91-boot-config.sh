@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # boot: bootconfig
+# bootconfig: ftrace.ftrace.filters = "ftmod_a_one:mod:ftmod_a"
 # bootconfig: ftrace.instance.later.ftrace.filters = "ftmod_a_*:mod:ftmod_a", "!nosuch:mod:nosuch", "vfs_read:traceoff"
 # bootconfig: ftrace.instance.later.ftrace.notraces = "ftmod_a_two:mod:ftmod_a"
 # bootconfig: ftrace.instance.both.ftrace.filters = "vfs_read", "*:mod:ftmod_b", "a*:mod:nosuch", "nosuch_function"
@@ -18,6 +19,7 @@ words() {
 	grep -v '^#' "$1" | sort | joined
 }
 
+is "$(words "$TRACING/set_ftrace_filter")" "ftmod_a_one:mod:ftmod_a" "a filter of the top trace array waits"
 is "$(words later/set_ftrace_filter)" "ftmod_a_*:mod:ftmod_a" "a filter waits for a module"
 is "$(words later/set_ftrace_notrace)" "ftmod_a_two:mod:ftmod_a" "and what it leaves out"
 set_to function instances/later/current_tracer
@@ -38,8 +40,10 @@ like "$(cat later/trace)" ' ftmod_a_one ' "its functions are traced"
 unlike "$(cat later/trace)" ' ftmod_a_two ' "less those of notrace"
 like "$(words later/set_ftrace_filter)" '^ftmod_a_.* \[ftmod_a\]' "the filter has the functions"
 unlike "$(words later/set_ftrace_filter)" ':mod:' "and no longer waits"
+like "$(words "$TRACING/set_ftrace_filter")" '^ftmod_a_one \[ftmod_a\]$' "so has the filter of the top trace array"
 ok "the module is unloaded" rmmod ftmod_a
 is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+echo > "$TRACING/set_ftrace_filter"
 set_to nop instances/later/current_tracer
 for name in later both undone; do
 	rmdir $name

@@ -19,12 +19,12 @@ EOS
 chmod +x "$work/qemu-system-x86_64"
 touch "$work/bzImage"
 
-# boot SECONDS: with this time limit. What the program says, and its status.
+# boot SECONDS [OPTION]...: with this time limit. What the program says, and its status.
 boot()
 {
 	local status=0
 
-	PATH=$work:$PATH VM_ACCEL=tcg timeout 300 "$root/tools/vm/guest" -k "$work/bzImage" -t "$1" \
+	PATH=$work:$PATH VM_ACCEL=tcg timeout 300 "$root/tools/vm/guest" -k "$work/bzImage" -t "$@" \
 		/bin/true >"$work/said" 2>&1 || status=$?
 	echo "status $status" >>"$work/said"
 }
@@ -43,6 +43,14 @@ boot 200
 says "the status is that of a guest that died" "status 125"
 says "the message is that of a guest that died" "guest: died before the script ended (qemu status 1)"
 says "the emulator's own message is there" "no memory"
+boot 200 -B "$work/nosuch"
+says "a missing bootconfig is refused" "guest: no bootconfig $work/nosuch"
+boot 200 -B /dev/null
+says "what is no file is refused" "guest: no bootconfig /dev/null"
+touch "$work/config"
+boot 200 -B "$work/config"
+says "a bootconfig is refused for a kernel without its source" \
+	"guest: a bootconfig needs the source of the kernel: no $work/bzImage/source/tools/bootconfig"
 touch "$work/hangs"
 boot 2
 says "so it is if the guest never ends" "status 125"
