@@ -371,8 +371,6 @@ static int filter_file_replace(struct filter_file *f)
 	guard(mutex)(&f->set.ops->func_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
-	if (f->written->count)
-		f->written->flags &= ~FTRACE_HASH_FL_MOD;
 	filter_file_drop_gone(f);
 	if (f->set.tr)
 		return ftrace_pending_commit(f->set.tr, f->written, &f->pending,

@@ -88,9 +88,29 @@ static void sets_hold_sites(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ftrace_hash_wants(&both, 42));
 }
 
+/* A set whose functions were unloaded is a set of no function, until functions are added. */
+static void unloaded_functions_are_not_all(struct kunit *test)
+{
+	struct ftrace_hash *set = ftrace_hash_alloc(), *copy;
+
+	sets_add(test, set);
+	KUNIT_EXPECT_EQ(test, ftrace_hash_add(set, 42), 0);
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_hash_forget(set, 42, 43);
+	KUNIT_EXPECT_EQ(test, set->count, 0);
+	KUNIT_EXPECT_FALSE(test, ftrace_hash_empty(set));
+	copy = ftrace_hash_dup(set);
+	sets_add(test, copy);
+	KUNIT_EXPECT_FALSE(test, ftrace_hash_empty(copy));
+	KUNIT_ASSERT_EQ(test, ftrace_hash_add(copy, 43), 0);
+	ftrace_hash_del(copy, ftrace_lookup_ip(copy, 43));
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(copy));
+}
+
 static struct kunit_case sets_cases[] = {
 	KUNIT_CASE(globs_match),
 	KUNIT_CASE(sets_hold_sites),
+	KUNIT_CASE(unloaded_functions_are_not_all),
 	{ }
 };
 

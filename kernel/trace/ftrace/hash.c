@@ -134,6 +134,8 @@ void ftrace_hash_link(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 		hash_grow(hash);
 	hlist_add_head_rcu(&entry->hlist, hash_bucket(hash, entry->ip));
 	hash->count++;
+	/* The functions that were unloaded do not count any more. */
+	hash->flags &= ~FTRACE_HASH_FL_MOD;
 }
 
 static struct ftrace_func_entry *hash_add(struct ftrace_hash *hash, unsigned long ip)

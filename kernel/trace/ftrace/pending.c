@@ -170,8 +170,6 @@ int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 	LIST_HEAD(old);
 	int ret;
 
-	if (hash->count)
-		hash->flags &= ~FTRACE_HASH_FL_MOD;
 	/* A filter for modules alone must not mean all functions. */
 	if (!list_empty(pending))
 		hash->flags |= FTRACE_HASH_FL_MOD;
@@ -219,8 +217,6 @@ static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, 
 	ret = ftrace_hash_match(hash, p->func, p->module);
 	if (ret > 0) {
 		guard(mutex)(&ftrace_lock);
-		if (list_empty(ftrace_pending_of(tr, enable)))
-			hash->flags &= ~FTRACE_HASH_FL_MOD;
 		ret = ftrace_ops_update_hash(tr->ops, orig, hash, enable);
 	}
 	ftrace_hash_free(hash);

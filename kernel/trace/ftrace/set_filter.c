@@ -29,7 +29,10 @@ static int filter_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool 
 	return ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash, enable);
 }
 
-/* The trace array of @ops; NULL if @ops belongs to none. */
+/*
+ * The trace array of @ops; NULL if @ops belongs to none. The caller owns @ops, so the trace
+ * array stays.
+ */
 static struct trace_array *filter_trace_array(struct ftrace_ops *ops)
 {
 	struct trace_array *tr;
