@@ -68,6 +68,10 @@ notrace_back() {
 	echo > "$TRACING/set_ftrace_notrace"
 }
 # shellcheck disable=SC2317
+word_back() {
+	! grep -q '^vfs_\*:mod:' "$F" || echo '!vfs_*:mod:nosuch' >> "$F"
+}
+# shellcheck disable=SC2317
 commands_back() {
 	clear_commands "$TRACING"
 }
@@ -184,6 +188,10 @@ is "$partly" "" "  and it counts in full or not at all"
 filter_back
 each_fails "append to notrace" tracing_state notrace_back append "$TRACING/set_ftrace_notrace" "vfs_read
 "
+echo '*:mod:nosuch' >> "$F"
+each_fails "append a word that waits for a module" tracing_state word_back append "$F" "vfs_*:mod:nosuch
+"
+echo '!*:mod:nosuch' >> "$F"
 each_fails "set a command" tracing_state commands_back append "$F" "vfs_read:traceoff:3
 "
 each_fails "switch the tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function
