@@ -75,7 +75,9 @@ echo +cpu > $CGROUP/cgroup.subtree_control
 mkdir -p $CGROUP/t
 echo N > $SLAB/ignore-gfp-wait
 echo 0 > $SLAB/verbose
-# With this server, Linux 6.12 loses count of what runs on a CPU that goes offline, and warns.
+# Linux 6.12 counts the server of fair tasks as a task of its CPU (inc_dl_tasks()). When a CPU goes
+# offline, sched_cpu_dying() first looks whether the CPU has other tasks, then stops the server. So
+# it warns if the server is queued.
 for server in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
 	[ ! -e "$server" ] || echo 0 > "$server"
 done
