@@ -77,6 +77,14 @@ EOS
 # A log is that of the last run that wrote it.
 mv "$tap/console-cpus2.log" "$work/first.log"
 run -o "$tap" -t 2 40-hang.sh
+# The second process of timeout is the one that kills.
+script 41-hang-on <<'EOS'
+for process in /proc/[0-9]*; do
+	! grep -q ^timeout $process/cmdline || kill -9 ${process#/proc/}
+done
+sleep 1000
+EOS
+run -o "$tap" -t 2 41-hang-on.sh 10-good.sh
 
 # verdict NAME PASSED FAILED: what run-tests says about a script.
 verdict()
@@ -107,6 +115,10 @@ has 20-panic.sh "Kernel panic - not syncing: sysrq triggered crash"
 verdict 30-behind-panic.sh 1 0
 verdict 40-hang.sh 0 2
 has 40-hang.sh "not ok - 40-hang.sh ended with status 137"
+verdict 41-hang-on.sh 0 2
+has 41-hang-on.sh "not even SIGKILL ends it"
+has 41-hang-on.sh "not ok - 41-hang-on.sh met the death of its guest"
+ok "the blocked tasks are on the console" grep -q "sysrq: Show Blocked State" "$tap/console-cpus2.log.41-hang-on.sh"
 verdict 50-no-plan.sh 1 1
 verdict 51-short-plan.sh 1 1
 verdict 52-bail-out.sh 0 2
