@@ -89,8 +89,12 @@ rmmod ftmod_a
 set_to nop current_tracer
 
 works "glob:mod:name before it is loaded" write "$F" "ftmod_a_t*:mod:ftmod_a"
+set_to function current_tracer
 load ftmod_a
 is "$(filter | grep -v : | cut -d' ' -f1)" ftmod_a_two "takes what matches when it comes"
+record cp "$TMP.call" $call
+is "$(traced)" ftmod_a_two "which is traced, also alone in the module"
+set_to nop current_tracer
 rmmod ftmod_a
 set_to "" set_ftrace_filter
 works "notrace before it is loaded" write "$N" "ftmod_a_t*:mod:ftmod_a"
