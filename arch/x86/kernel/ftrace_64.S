@@ -96,11 +96,13 @@
 	movq	PARENT(%rsp), %rsi
 .endm
 
-/* A callback may have changed the instruction pointer and the arguments. */
+/*
+ * A callback may have changed the instruction pointer and the arguments. A callback that
+ * gets all registers may have changed these; any other callback keeps %rbp, as functions do.
+ */
 .macro restore_args
 	movq	RIP(%rsp), %rax
 	movq	%rax, SITE(%rsp)
-	movq	RBP(%rsp), %rbp
 	movq	RDI(%rsp), %rdi
 	movq	R9(%rsp), %r9
 	movq	RSI(%rsp), %rsi
@@ -159,6 +161,9 @@ SYM_INNER_LABEL(ftrace_caller_call, SYM_L_GLOBAL)
 	call	ftrace_stub
 SYM_INNER_LABEL(ftrace_caller_tail, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
+#ifdef CONFIG_FRAME_POINTER
+	movq	RBP(%rsp), %rbp
+#endif
 	restore_args
 	addq	$SITE, %rsp
 SYM_INNER_LABEL(ftrace_caller_end, SYM_L_GLOBAL)
@@ -205,6 +210,7 @@ SYM_INNER_LABEL(ftrace_regs_caller_tail, SYM_L_GLOBAL)
 	movq	R11(%rsp), %r11
 	movq	R10(%rsp), %r10
 	movq	RBX(%rsp), %rbx
+	movq	RBP(%rsp), %rbp
 	restore_args
 	addq	$FLAGS, %rsp
 	popfq
