@@ -622,9 +622,11 @@ static void __exit ftmod_callback_exit(void)
 {
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(steps); i++)
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		if (steps[i].ops.flags & FTRACE_OPS_FL_ENABLED)
 			unregister_ftrace_function(&steps[i].ops);
+		ftrace_free_filter(&steps[i].ops);
+	}
 }
 module_exit(ftmod_callback_exit);
 
