@@ -168,6 +168,10 @@ SYM_INNER_LABEL(ftrace_caller_tail, SYM_L_GLOBAL)
 	addq	$SITE, %rsp
 SYM_INNER_LABEL(ftrace_caller_end, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
+#ifndef CONFIG_FRAME_POINTER
+	/* objtool expects that a stored %rbp is restored; this one was stored for callbacks. */
+	UNWIND_HINT_FUNC
+#endif
 	RET
 SYM_FUNC_END(ftrace_caller)
 STACK_FRAME_NON_STANDARD_FP(ftrace_caller)

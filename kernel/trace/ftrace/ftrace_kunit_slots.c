@@ -86,8 +86,8 @@ static void slots_remove_ops(struct kunit *test)
 	WRITE_ONCE(slots_stopped, false);
 	WRITE_ONCE(slots_next, slots_find(&slots_gone, ftrace_kunit_func2));
 	KUNIT_EXPECT_NOT_NULL(test, slots_next);
-	for (int i = 0; i < 5000 && !READ_ONCE(slots_stopped); i++)
-		msleep(1);
+	for (int i = 0; i < 250 && !READ_ONCE(slots_stopped); i++)
+		msleep(20);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&slots_gone), 0);
 	WRITE_ONCE(slots_next, NULL);
 }
