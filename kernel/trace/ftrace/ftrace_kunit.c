@@ -97,9 +97,12 @@ struct ftrace_class *ftrace_kunit_class(test_func_t func)
 	return ftrace_class_nth(site_class(ftrace_kunit_site(func, &t)));
 }
 
+/* Returns 0 if the function is not traced. */
 unsigned long ftrace_kunit_tramp(test_func_t func)
 {
-	return ftrace_kunit_class(func)->caller->tramp->addr;
+	struct ftrace_class *c = ftrace_kunit_class(func);
+
+	return c->nr ? c->caller->tramp->addr : 0;
 }
 
 bool ftrace_kunit_site_calls(test_func_t func, unsigned long target)
