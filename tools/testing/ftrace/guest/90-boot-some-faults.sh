@@ -20,7 +20,8 @@ at_least "$(dmesg | grep -cE 'no call for tracing here|it can not be traced')" $
 set_to 0 tracing_on
 set_to function current_tracer
 at_least "$(grep -vc 'failed:' "$TRACING/enabled_functions")" $((sites - failed)) "all other functions can be traced" ||
-	grep 'failed:' "$TRACING/enabled_functions" | sed 's/^/# /'
+	awk 'NR == FNR { n[$1]++; next } { n[$1]-- } END { for (name in n) if (n[name]) print "# " name " is not on" }' \
+		"$TRACING/available_filter_functions" "$TRACING/enabled_functions"
 set_to nop current_tracer
 set_to 1 tracing_on
 is "$(all_nops)" "all nops" "all other sites are nops"
