@@ -132,7 +132,11 @@ void ftrace_kunit_forget(struct kunit_suite *suite)
 	guard(mutex)(&ftrace_lock);
 	for (int i = 0; i < ARRAY_SIZE(all); i++) {
 		struct ftrace_table *t;
+		struct ftrace_site *site = ftrace_kunit_site(all[i], &t);
+		u32 id = site_class(site);
 
-		ftrace_kunit_site(all[i], &t)->state &= SITE_CLASS_MASK;
+		/* A site that failed at boot has other bytes, and stays failed. */
+		if (ftrace_kunit_site_calls(all[i], ftrace_targets[id]))
+			site->state = id;
 	}
 }
