@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# boot: fail_ftrace_site=1,1,3000,-1
+# boot: fail_ftrace_site=1,1,3000,-1 log_buf_len=1M
 #
 # At boot the bytes of one call site in a hundred are wrong, taken at random: they are reported, and
 # all others work.
