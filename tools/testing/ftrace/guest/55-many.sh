@@ -26,7 +26,11 @@ is "$(settled 0 trampolines)" 0 "and their trampolines"
 
 [ ! -e /proc/sys/kernel/watchdog_thresh ] || echo 4 > /proc/sys/kernel/watchdog_thresh
 insmod "$MODULES/ftmod_many.ko"
-works "10,000 ops of one function each" write $M/each 10000
+# A kernel without SMP has fewer functions.
+many=$(grep -vc ftmod_many "$TRACING/available_filter_functions")
+[ "$many" -le 10000 ] || many=10000
+at_least "$many" 9500 "$many functions"
+works "as many ops of one function each" write $M/each "$many"
 at_least "$(wc -l < "$TRACING/enabled_functions")" 9000 "are on their functions"
 ok "a module with 20,000 functions comes" insmod "$MODULES/ftmod_functions.ko"
 # Sites count here, not records.

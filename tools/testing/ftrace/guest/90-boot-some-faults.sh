@@ -16,7 +16,9 @@ failed=$(grep -c 'failed:' "$TRACING/enabled_functions")
 at_least "$failed" 10 "many call sites have failed"
 # The bytes of a site are compared several times.
 at_least $((sites / 15)) "$failed" "most of $sites have not"
-at_least "$(dmesg | grep -cE 'no call for tracing here|it can not be traced')" $((failed / 2)) "they are reported"
+# Wrong bytes are reported when a call site becomes a nop. Then the same bytes are compared once more,
+# and not reported again.
+at_least "$(dmesg | grep -cE 'no call for tracing here|it can not be traced')" $((failed / 3)) "they are reported"
 set_to 0 tracing_on
 set_to function current_tracer
 at_least "$(grep -vc 'failed:' "$TRACING/enabled_functions")" $((sites - failed)) "all other functions can be traced" ||
