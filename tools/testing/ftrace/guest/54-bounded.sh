@@ -9,6 +9,11 @@
 need /dev/mem /sys/devices/system/cpu/cpu1 "$TRACING/available_filter_functions_addrs"
 need_module ftmod_callback
 
+# STRICT_DEVMEM hides the kernel's text from int3watch.
+code=$(sed -n 's/^ *\([0-9a-f]*\)-.* : Kernel code$/\1/p' /proc/iomem)
+dd if=/dev/mem of=/dev/null bs=4096 count=1 skip=$((0x$code / 4096)) 2>/dev/null ||
+	skip_all "/dev/mem does not have the kernel's text"
+
 LIMIT=768
 F=$TRACING/current_tracer
 
