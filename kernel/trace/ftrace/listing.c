@@ -194,13 +194,13 @@ static void listing_show_class(struct seq_file *m, const struct ftrace_site *sit
 		if (c->nr == 1)
 			seq_printf(m, " (%pS)", ftrace_ops_get_func(c->ops[0]));
 	}
-	for (unsigned int i = 0; i < c->nr; i++)
+	for (unsigned int i = 0; i < c->nr; i++) {
 		if (!(c->ops[i]->flags & FTRACE_OPS_FL_DIRECT))
 			seq_printf(m, " ->%pS", c->ops[i]->func);
+		listing_show_subs(m, c->ops[i], ip);
+	}
 	if (!c->nr)
 		seq_printf(m, " ->%pS", ftrace_stub);
-	for (unsigned int i = 0; i < c->nr; i++)
-		listing_show_subs(m, c->ops[i], ip);
 	if (c->direct)
 		seq_printf(m, "\n\tdirect%s-->%pS", ftrace_is_jmp(c->direct) ? "(jmp)" : "",
 			   (void *)ftrace_jmp_get(c->direct));

@@ -436,7 +436,8 @@ static int ops_enabled_sysctl(const struct ctl_table *table, int write,
 	if (ret || !write || !!old == !!ftrace_enabled)
 		return ret;
 
-	ret = ftrace_set_enabled(ftrace_enabled);
+	ret = ftrace_enabled ? 0 : ftrace_refuse_off();
+	ret = ret ?: ftrace_set_enabled(ftrace_enabled);
 	if (ret)
 		ftrace_enabled = old;
 	return ret;

@@ -80,9 +80,22 @@ if [ -e "$TRACING/function_profile_enabled" ]; then
 		at=0x$(awk -v name=$func '$2 == name { print $1; exit }' "$TRACING/available_filter_functions_addrs")
 		text=0x$(awk '$3 == "_text" { print $1; exit }' /proc/kallsyms)
 		works "offsets for names" write "$TRACING/options/prof-text-offset" 1
-		like "$(cat "$stat")" "^  _text\\+$(printf '0x%x' $((at - text)))  *1 " "the offset of the call site"
+		like "$(cat "$stat")" "^    _text\\+$(printf '0x%x' $((at - text)))  *1 " "the offset of the call site"
+		insmod "$MODULES/ftmod_a.ko"
+		set_to ftmod_a_one set_ftrace_filter
+		set_to 1 function_profile_enabled
+		taskset 1 sh -c 'echo "one 1" > /sys/module/ftmod_a/parameters/call'
+		set_to 0 function_profile_enabled
+		at=0x$(awk '$2 == "ftmod_a_one" { print $1 }' "$TRACING/available_filter_functions_addrs")
+		text=$(cat /sys/module/ftmod_a/sections/.text)
+		like "$(cat "$stat")" "^    ftmod_a\\+$(printf '0x%x' $((at - text)))  *1 " "and of the call site of a module"
 		set_to 0 options/prof-text-offset
-		like "$(cat "$stat")" "^ *$func  *1 " "and the name again"
+		like "$(cat "$stat")" '^  ftmod_a_one  *1 ' "and the name again"
+		rmmod ftmod_a
+		set_to "vfs_read $func" set_ftrace_filter
+		set_to 1 function_profile_enabled
+		taskset 1 sync
+		set_to 0 function_profile_enabled
 	else
 		skip "no prof-text-offset"
 	fi

@@ -88,6 +88,11 @@ fi
 info=$(cat "$TRACING/dyn_ftrace_total_info")
 like "$info" '^[0-9]+ pages: *[0-9]+ groups: *[0-9]+' "dyn_ftrace_total_info: N pages:P groups: G"
 is "$(echo "$info" | sed -n '1s/ .*//p')" "$lines" "its number is that of available_filter_functions"
+# The clock of the guest can stand still during boot.
+if ! switches_off; then
+	like "$info" '^ftrace boot update time = [0-9]+ \(ns\)$' "on Linux 7.3, the time that boot took for the call sites"
+	like "$info" '^ftrace module total update time = [0-9]+ \(ns\)$' "  and that modules took"
+fi
 
 # read-only, for root too
 for file in available_filter_functions available_filter_functions_addrs enabled_functions touched_functions \

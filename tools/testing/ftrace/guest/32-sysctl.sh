@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # kernel.ftrace_enabled: 0 takes every call out of the kernel at once, 1 puts back what was wanted.
+# Linux 7.3 refuses 0.
 
 . "$(dirname "$0")/tap.sh"
 
@@ -14,6 +15,17 @@ set_to vfs_read set_ftrace_filter
 set_to function current_tracer
 record read_bytes 5
 is "$(traced)" vfs_read "tracing"
+if ! switches_off; then
+	fails_with EOPNOTSUPP "0 is refused" write $S 0
+	is "$(cat $S)" 1 "and does not read back"
+	record read_bytes 5
+	is "$(traced)" vfs_read "tracing goes on"
+	works "1" write $S 1
+	fails_with EINVAL "not a number" write $S x
+	is "$(cat $S)" 1 "changes nothing"
+	done_testing
+	exit
+fi
 works "0" write $S 0
 is "$(cat $S)" 0 "reads back"
 record read_bytes 5

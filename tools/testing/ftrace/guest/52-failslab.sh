@@ -200,10 +200,12 @@ each_fails "append a name while tracing" tracing_state filter_back append "$F" "
 "
 each_fails "set a command while tracing" tracing_state commands_back append "$F" "vfs_read:stacktrace
 "
-each_fails "switch all ops off" tracing_state all_on write /proc/sys/kernel/ftrace_enabled 0
-all_off
-each_fails "switch all ops on" tracing_state all_off write /proc/sys/kernel/ftrace_enabled 1
-all_on
+if switches_off; then
+	each_fails "switch all ops off" tracing_state all_on write /proc/sys/kernel/ftrace_enabled 0
+	all_off
+	each_fails "switch all ops on" tracing_state all_off write /proc/sys/kernel/ftrace_enabled 1
+	all_on
+fi
 set_to nop current_tracer
 each_fails "switch the graph tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function_graph
 base_todo works "  with memory the graph tracer starts" write "$TRACING/current_tracer" function_graph

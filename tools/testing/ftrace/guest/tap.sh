@@ -198,6 +198,14 @@ clear_commands() {
 	done < "$TMP.commands"
 }
 
+# switches_off: does kernel.ftrace_enabled switch tracing off? Linux 7.3 refuses 0.
+switches_off() {
+	case $(uname -r) in
+	6.*) ;;
+	*) return 1 ;;
+	esac
+}
+
 reset_dir() {
 	echo nop > "$1/current_tracer"
 	clear_commands "$1"

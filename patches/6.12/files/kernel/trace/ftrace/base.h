@@ -75,6 +75,12 @@ static inline void ftrace_profile_name(char *name, unsigned long ip)
 	kallsyms_lookup(ip, NULL, NULL, NULL, name);
 }
 
+/* kernel.ftrace_enabled switches tracing off. */
+static inline int ftrace_refuse_off(void)
+{
+	return 0;
+}
+
 /* The file dyn_ftrace_total_info shows no times. */
 static inline void ftrace_boot_took(u64 ns) { }
 static inline void ftrace_module_took(u64 ns) { }

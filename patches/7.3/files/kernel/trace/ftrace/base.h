@@ -80,18 +80,25 @@ static inline void ftrace_profile_name(char *name, unsigned long ip)
 
 	if (tr && tr->trace_flags & TRACE_ITER(PROF_TEXT_OFFSET)) {
 		if (core_kernel_text(ip)) {
-			snprintf(name, KSYM_SYMBOL_LEN, "_text+%#lx", ip - (unsigned long)_text);
+			snprintf(name, KSYM_SYMBOL_LEN, "  _text+%#lx", ip - (unsigned long)_text);
 			return;
 		}
 		guard(rcu)();
 		mod = __module_text_address(ip);
 		if (mod) {
-			snprintf(name, KSYM_SYMBOL_LEN, "%s+%#lx", mod->name,
+			snprintf(name, KSYM_SYMBOL_LEN, "  %s+%#lx", mod->name,
 				 ip - (unsigned long)mod->mem[MOD_TEXT].base);
 			return;
 		}
 	}
 	kallsyms_lookup(ip, NULL, NULL, NULL, name);
+}
+
+/* kernel.ftrace_enabled does not switch tracing off any more. */
+static inline int ftrace_refuse_off(void)
+{
+	pr_warn_once("The ftrace_enabled file is deprecated and no longer disables ftrace\n");
+	return -EOPNOTSUPP;
 }
 
 /* The file dyn_ftrace_total_info shows the times. */

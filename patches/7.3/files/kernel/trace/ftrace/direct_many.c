@@ -116,16 +116,18 @@ static bool many_is_registered(const struct ftrace_ops *ops)
 	return ops->flags & FTRACE_OPS_FL_ENABLED && ftrace_direct_is_many(ops);
 }
 
-/* Does @hash have all functions of @part? */
-static bool many_covers(struct ftrace_hash *hash, struct ftrace_hash *part)
+/* Does @hash have all functions of @part, with the addresses of @part if @same? */
+static bool many_covers(struct ftrace_hash *hash, struct ftrace_hash *part, bool same)
 {
-	struct ftrace_func_entry *entry;
+	struct ftrace_func_entry *entry, *there;
 	struct hlist_node *tmp;
 	int i;
 
-	for_each_ftrace_entry(part, entry, tmp, i)
-		if (!ftrace_lookup_ip(hash, entry->ip))
+	for_each_ftrace_entry(part, entry, tmp, i) {
+		there = ftrace_lookup_ip(hash, entry->ip);
+		if (!there || (same && there->direct != entry->direct))
 			return false;
+	}
 	return true;
 }
 
@@ -241,10 +243,10 @@ static int many_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	struct ftrace_hash *rest;
 	int ret;
 
-	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash))
+	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash, true))
 		return -EINVAL;
 	/* The last functions go without any memory. */
-	if (many_covers(hash, many_filter(ops))) {
+	if (many_covers(hash, many_filter(ops), true)) {
 		ret = ftrace_ops_stop(ops);
 		if (ret || ops->flags & FTRACE_OPS_FL_DYNAMIC)
 			return ret ?: 1;
@@ -270,11 +272,12 @@ static void many_end(struct ftrace_ops *ops)
 /**
  * update_ftrace_direct_del - undo update_ftrace_direct_add() for some functions
  * @ops: the ops; unregistered if it has no function any more
- * @hash: the functions; the addresses are not used
+ * @hash: the functions, and the addresses that they call
  *
  * Context: Process context, may sleep. Takes direct_mutex.
- * Return: 0, or an error with nothing changed: -EINVAL if @hash is empty or has a
- *	function that @ops does not have; -ENOMEM; -ENODEV after ftrace_kill().
+ * Return: 0, or an error with nothing changed: -EINVAL if @hash is empty, or has a
+ *	function that @ops does not have or that calls another address; -ENOMEM; -ENODEV
+ *	after ftrace_kill().
  */
 int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
@@ -299,7 +302,7 @@ static int many_mod(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	struct ftrace_hash *all;
 	int ret;
 
-	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash))
+	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash, false))
 		return -EINVAL;
 	all = many_with(ops, hash);
 	if (!all)

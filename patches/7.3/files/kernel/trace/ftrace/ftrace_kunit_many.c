@@ -67,6 +67,7 @@ static void functions_have_their_addresses(struct kunit *test)
 	struct ftrace_hash *two = many_hash(test, func1, one, func2, other);
 	struct ftrace_hash *third = many_hash(test, func3, one, NULL, 0);
 	struct ftrace_hash *all = many_hash(test, func1, other, func3, other);
+	struct ftrace_hash *others = many_hash(test, func1, other, func2, other);
 	unsigned int before = ftrace_kunit_nr_classes();
 
 	ftrace_kunit_add_ops(test, &many);
@@ -81,9 +82,13 @@ static void functions_have_their_addresses(struct kunit *test)
 	many_expect(test, other, other, other);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before + 1);
 
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, third), -EINVAL);
+	many_expect(test, other, other, other);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, others), 0);
+	many_expect(test, 0, 0, other);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, third), -EINVAL);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_mod(&many, third, true), 0);
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, third), 0);
-	many_expect(test, other, other, 0);
-	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, two), 0);
 	many_expect(test, 0, 0, 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before);
 
@@ -208,7 +213,7 @@ static void callbacks_share_functions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func2)->direct, one);
 
-	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, two), 0);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, swapped), 0);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(func2), "c");
 }
 
