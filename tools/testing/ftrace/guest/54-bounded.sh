@@ -46,6 +46,7 @@ mkdir "$G"
 if mount -t cgroup2 none "$G" 2>/dev/null && echo +cpu > "$G/cgroup.subtree_control" 2>/dev/null &&
    mkdir "$G/patcher" && echo "1000 100000" > "$G/patcher/cpu.max" 2>/dev/null; then
 	watch "throttled" -n 1000 -t 10 -i -g "$G/patcher"
+	at_least "$(echo "$seen" | sed -n 's/^off_scans //p')" 1 "  and was while the sites were read"
 else
 	skip "this kernel throttles nobody"
 fi

@@ -11,7 +11,9 @@
  *
  * The task that has CPU 0 tells whether the patcher is off its CPU during a whole scan: a
  * SCHED_FIFO task that takes CPU 0 at random moments (-s), or a SCHED_IDLE task that gets CPU 0
- * when no other task wants it (-i). Each of these tasks counts in memory.
+ * when no other task wants it (-i). Each of these tasks counts in memory. The SCHED_IDLE task
+ * cannot tell whether the patcher ran between two counts, but the patcher's CPU time can: the
+ * kernel adds to this time when the patcher leaves its CPU.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -35,8 +37,6 @@
 #define TRACEFS		"/sys/kernel/tracing/"
 #define INT3		0xcc
 #define MAX_SPINS	1000
-/* What the idle task takes for having been off its CPU. A timer interrupt is less. */
-#define GAP_US		50
 
 static const char usage[] =
 	"usage: int3watch [OPTIONS] FILE ON OFF\n"
@@ -55,12 +55,8 @@ static const char usage[] =
 static struct shared {
 	/* Odd while the SCHED_FIFO task has CPU 0. */
 	volatile uint32_t spin;
-	/*
-	 * The SCHED_IDLE task: how often it read the clock, and how often it was off its CPU
-	 * between two reads.
-	 */
+	/* What the SCHED_IDLE task has counted. */
 	volatile uint32_t beats;
-	volatile uint32_t gaps;
 	/* Changes begun, and whether that were all. */
 	volatile uint32_t changes;
 	volatile uint32_t done;
@@ -305,51 +301,81 @@ static void throttle(const char *group, pid_t patcher)
 
 static void beat(void)
 {
-	uint64_t before = __rdtsc(), now;
-
 	run_as(0, SCHED_IDLE, 0);
-	for (;;) {
-		now = __rdtsc();
-		if (now - before > ticks_per_ms * GAP_US / 1000)
-			shared->gaps++;
-		before = now;
+	for (;;)
 		shared->beats++;
-	}
 }
 
-/* Had somebody else CPU 0 all the time since, if these are what the counters were then? */
-static bool was_off(uint32_t spin, uint32_t gaps)
-{
-	uint32_t beats = shared->beats;
-	uint64_t end;
+/* What scans saw while the patcher was off its CPU. */
+struct off {
+	uint64_t scans;
+	unsigned int max;
+};
 
-	if (spin & 1 && shared->spin == spin)
-		return true;
-	if (!beats)
-		return false;
-	/* It has to look at the clock once more before it can tell. */
-	end = __rdtsc() + ticks_per_ms * GAP_US / 1000;
-	while (shared->beats - beats < 2) {
-		if (__rdtsc() > end)
-			return false;
-	}
-	return shared->gaps == gaps;
+static void off_add(struct off *off, const struct off *more)
+{
+	off->scans += more->scans;
+	if (more->max > off->max)
+		off->max = more->max;
 }
 
-static void watch(const struct sites *sites, uint64_t deadline)
+static uint64_t ran_ns(clockid_t patcher)
 {
-	uint64_t ticks = 0, site_ticks = 0, scans = 0, off_scans = 0;
-	unsigned int max = 0, off_max = 0, apart = 0;
+	struct timespec ts;
 
+	/* A patcher that has ended runs no more. */
+	if (clock_gettime(patcher, &ts))
+		return 0;
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/*
+ * After each scan: was the patcher off its CPU in earlier scans? Yes if the SCHED_IDLE task has
+ * counted since, and the patcher's CPU time is what it was before these scans. So a scan waits in
+ * @waiting until the next count.
+ */
+static void off_decide(struct off *off, struct off *waiting, unsigned int seen, clockid_t patcher)
+{
+	const struct off this = { .scans = 1, .max = seen };
+	static uint32_t last_beats;
+	static uint64_t last_ran;
+	uint64_t ran;
+
+	if (shared->beats == last_beats) {
+		off_add(waiting, &this);
+		return;
+	}
+	last_beats = shared->beats;
+	ran = ran_ns(patcher);
+	if (ran == last_ran) {
+		off_add(off, waiting);
+		*waiting = this;
+	} else {
+		*waiting = (struct off){ 0 };
+	}
+	last_ran = ran;
+}
+
+static void watch(const struct sites *sites, uint64_t deadline, pid_t patcher)
+{
+	struct off off = { 0 }, waiting = { 0 };
+	uint64_t ticks = 0, site_ticks = 0, scans = 0;
+	unsigned int max = 0, apart = 0;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(patcher, &clock))
+		die("the patcher's CPU time");
 	while (!shared->done && now_ns() < deadline) {
-		uint32_t change = shared->changes, spin = shared->spin, gaps = shared->gaps;
+		uint32_t change = shared->changes, spin = shared->spin;
 		uint64_t took = __rdtsc();
 		unsigned int seen;
-		bool off;
 
 		seen = scan(sites);
 		took = __rdtsc() - took;
-		off = was_off(spin, gaps);
+		if (spin & 1 && shared->spin == spin)
+			off_add(&off, &(const struct off){ .scans = 1, .max = seen });
+		else
+			off_decide(&off, &waiting, seen, clock);
 		ticks += took;
 		site_ticks += took * seen;
 		scans++;
@@ -357,16 +383,11 @@ static void watch(const struct sites *sites, uint64_t deadline)
 			apart++;
 		else if (seen > max)
 			max = seen;
-		if (off) {
-			off_scans++;
-			if (seen > off_max)
-				off_max = seen;
-		}
 	}
 	printf("sites %u\nchanges %u\nscans %llu\nscan_ns %llu\nmax %u\nsite_us %llu\noff_scans %llu\noff_max %u\n",
 	       sites->count, shared->changes, (unsigned long long)scans,
 	       (unsigned long long)(scans ? ticks * 1000 / ticks_per_ms * 1000 / scans : 0), max,
-	       (unsigned long long)(site_ticks * 1000 / ticks_per_ms), (unsigned long long)off_scans, off_max);
+	       (unsigned long long)(site_ticks * 1000 / ticks_per_ms), (unsigned long long)off.scans, off.max);
 	printf("left_out %u\n", apart);
 }
 
@@ -479,7 +500,7 @@ int main(int argc, char **argv)
 	if (calls)
 		load("spin", times, deadline);
 	else
-		watch(&sites, deadline);
+		watch(&sites, deadline, patcher);
 	stop(spinner);
 	stop(idler);
 	stop(throttler);
