@@ -19,13 +19,15 @@ SLAB=/sys/kernel/debug/failslab
 LEAKS=/sys/kernel/debug/kmemleak
 LIVEPATCH=/sys/kernel/livepatch/livepatch_sample
 
-# What the core keeps in memory while a class, an ops, a trampoline or a filter's lists exist.
+# What the core keeps in memory while a class, an ops, a trampoline, a filter's lists or a counter
+# exist.
 core_words() {
-	for symbol in by_set dead_callers ftrace_ops_registered init_names; do
+	for symbol in by_set dead_callers ftrace_ops_registered init_names count_groups first_group; do
 		sed -n "s/^\([0-9a-f]*\) [bBdD] $symbol\$/\1/p" /proc/kallsyms > "$TMP.where"
 		[ "$(wc -l < "$TMP.where")" = 1 ] || continue
 		case $symbol in
 		by_set) size=8192 ;;
+		first_group) size=32 ;;
 		*) size=16 ;;
 		esac
 		echo "$symbol $(ftio bytes "0x$(cat "$TMP.where")" $size)"
@@ -86,6 +88,7 @@ echo 100 > "$TRACING/buffer_size_kb"
 insmod "$MODULES/ftmod_torture.ko"
 [ ! -e "$LEAKS" ] || echo clear > $LEAKS
 core_words > "$BEFORE"
+is "$(wc -l < "$BEFORE")" 6 "the core's memory can be read"
 is "$(all_nops)" "all nops" "all sites are nops before"
 
 pids=
@@ -145,7 +148,7 @@ is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled"
 is "$(all_nops)" "all nops" "all sites are nops, byte by byte"
 is "$(settled 0 trampolines)" 0 "no trampoline is left"
 is "$(filter)$(grep -v '^#' "$TRACING/set_ftrace_notrace")" "" "no filter entry is left"
-is "$(settled 0 words_differ)" 0 "no class and no ops is left, says the core's memory" ||
+is "$(settled 0 words_differ)" 0 "no class, no ops and no counter is left, says the core's memory" ||
 	diff "$BEFORE" "$TMP.words" | cut -c1-200 | sed 's/^/# /'
 ok "no arena is left but one" arenas
 echo vfs_read > "$TRACING/set_ftrace_filter"
@@ -164,7 +167,7 @@ if [ -e $LEAKS ]; then
 	awk -v RS='unreferenced object' '
 		NR > 1 && !(/ ftrace_set_filter_ip\+/ && / do_init_module\+/) { printf "%s%s", RS, $0 }
 	' $LEAKS > "$TMP.leaks"
-	is "$(grep -A 24 '^unreferenced object' "$TMP.leaks" | grep -E '\b(arch_)?(ftrace|plan|class|callback|pending|filter|mapper|probe|pid|hash|count|names|mod)_')" \
+	is "$(grep -A 24 '^unreferenced object' "$TMP.leaks" | grep -E '\b(arch_)?(ftrace|plan|class|callback|pending|filter|mapper|probe|pid|hash|count|names|mod|table|tramp|arena|direct|graph|profile|subops|ops|set|listing|heads)_')" \
 		"" "nothing of the core is lost"
 	sed 's/^/# /' "$TMP.leaks" | head -n 100
 fi
