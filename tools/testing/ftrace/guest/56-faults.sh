@@ -7,7 +7,7 @@
 
 . "$(dirname "$0")/tap.sh"
 need /sys/kernel/debug/fail_ftrace_site /proc/self/fail-nth
-need_module ftmod_a
+need_module ftmod_a ftmod_callback
 
 F=$TRACING/set_ftrace_filter
 E=$TRACING/enabled_functions
@@ -18,10 +18,11 @@ complaints() {
 	kernel_log | bad_news
 }
 
-# What must not change. The failed site is counted apart.
+# What must not change. The failed site is counted apart; in ftmod_callback it is the only site that
+# is used, and had an ops before.
 state() {
 	cat "$TRACING/current_tracer" "$F"
-	grep -v 'failed:' "$E" | sed 's/[ 	].*//'
+	grep -vE 'failed:|\[ftmod_callback\]' "$E" | sed 's/[ 	].*//'
 }
 
 # next_works: another function can be traced at the same time, in an instance of its own.
@@ -38,9 +39,10 @@ next_works() {
 
 # each_check NAME BEFORE VERB...: each comparison of VERB fails once. A module that is loaded again has
 # no failed sites, so each round begins with BEFORE, which loads the module. With INIT, the site may
-# belong to init text, which is gone when the module is loaded.
+# belong to init text, which is gone when the module is loaded. MODULE has the functions.
 points=0
 INIT=
+MODULE=ftmod_a
 each_check() {
 	name=$1 before=$2
 	shift 2
@@ -57,7 +59,7 @@ each_check() {
 		1)	refused=$((refused + 1))
 			[ "$(state)" = "$old" ] || changed="$changed $n:$(cat "$TMP.out")" ;;
 		esac
-		case $(grep -c '\[ftmod_a\].*failed:' "$E") in
+		case $(grep -c "\[$MODULE\].*failed:" "$E") in
 		1)	listed=$((listed + 1)) ;;
 		0)	unlisted="$unlisted $n" ;;
 		*)	unlisted="$unlisted $n:more" ;;
@@ -69,7 +71,7 @@ each_check() {
 	done
 	echo nop > "$TRACING/current_tracer"
 	echo > "$F"
-	is "$status" 4 "$name: each of $((n - 1)) comparisons fails; $refused refusals, $worked do without the site"
+	is "$status $((n > 1))" "4 1" "$name: each of $((n - 1)) comparisons fails; $refused refusals, $worked do without the site"
 	is "$changed" "" "  what is refused changes nothing"
 	if [ -n "$INIT" ]; then
 		unlike "$unlisted" more "  at most one site is listed as failed"
@@ -110,6 +112,30 @@ glob_on() {
 	echo function > "$TRACING/current_tracer"
 }
 # shellcheck disable=SC2317 # called through each_check
+instance() {
+	echo nop > "$I/current_tracer"
+	loaded
+	echo 'ftmod_a_*' > "$I/set_ftrace_filter"
+}
+# ops_of FLAGS: the first ops of the module wants a function.
+# shellcheck disable=SC2317 # called through each_check
+ops_of() {
+	[ ! -d /sys/module/ftmod_callback ] || rmmod ftmod_callback
+	insmod "$MODULES/ftmod_callback.ko"
+	echo "0 flags $1" > "$P/step"
+	echo '0 filter ftmod_cb_one' > "$P/step"
+}
+# shellcheck disable=SC2317 # called through each_check
+redirects() {
+	ops_of 1004 # IPMODIFY and SAVE_REGS
+}
+# shellcheck disable=SC2317 # called through each_check
+second() {
+	ops_of 0
+	echo '0 register' > "$P/step"
+	echo '1 filter ftmod_cb_one' > "$P/step"
+}
+# shellcheck disable=SC2317 # called through each_check
 wanted() {
 	fresh
 	echo '*:mod:ftmod_a' > "$F"
@@ -147,7 +173,24 @@ is "$refused" 0 "  which works"
 if switches_off; then
 	each_check "switch all ops off" glob_on write /proc/sys/kernel/ftrace_enabled 0
 	at_least $worked 4 "  which works for the others"
+	echo 1 > /proc/sys/kernel/ftrace_enabled
 fi
+each_check "trace functions by the graph tracer" globbed write "$TRACING/current_tracer" function_graph
+is "$refused" 0 "  which works for the others"
+I=$TRACING/instances/own
+mkdir "$I"
+each_check "trace functions in an instance" instance write "$I/current_tracer" function
+is "$refused" 0 "  which works for the others"
+echo nop > "$I/current_tracer"
+rmdir "$I"
+P=/sys/module/ftmod_callback/parameters
+MODULE=ftmod_callback
+each_check "register an ops with IPMODIFY" redirects write "$P/step" "0 register"
+is "$refused $worked" "1 0" "  which is refused"
+each_check "register a second ops on a function" second write "$P/step" "1 register"
+is "$refused $worked" "1 0" "  which is refused"
+rmmod ftmod_callback
+MODULE=ftmod_a
 echo "# $points points were tried"
 echo 0 > /sys/kernel/debug/fail_ftrace_site/probability
 [ ! -e $slab ] || echo N > $slab/cache-filter
