@@ -11,6 +11,7 @@ need /proc/config.gz "$TRACING/events/ftrace/function/id"
 stuffing || skip_all "no CONFIG_MITIGATION_CALL_DEPTH_TRACKING"
 
 like "$(cat /sys/devices/system/cpu/vulnerabilities/spectre_v2)" 'Retpolines' "retpolines are on"
+is "$(return_thunk)" call_depth_return_thunk "functions jump to the return thunk"
 like "$(depth_counter)" '^shift/7 5 gs:' "calls are counted"
 check_kinds
 set_to function current_tracer

@@ -20,6 +20,13 @@ stuffing() {
 	grep -q Stuffing /sys/devices/system/cpu/vulnerabilities/retbleed 2> /dev/null
 }
 
+# The return thunk that functions of this kernel jump to, or nothing if they return.
+return_thunk() {
+	thunk_at=$(awk '$3 == "x86_return_thunk" { print $1; exit }' /proc/kallsyms)
+	[ -n "$thunk_at" ] || return 0
+	symbol_at "$(ftio bytes "0x$thunk_at" 8 | awk '{ for (i = 8; i; i--) printf "%s", $i }')" | grep -vx __x86_return_thunk
+}
+
 has_ibt() {
 	zcat /proc/config.gz | grep -q '^CONFIG_X86_KERNEL_IBT=y'
 }
@@ -54,10 +61,11 @@ check_trampoline() {
 	is "$tramp_odd" "" "  each to the start of a function"
 
 	tramp_end=$(sed -n 's/.* | \(jmp\|ret\|int3\)/\1/p' "$TMP.insns" | joined)
-	if [ -n "$tramp_last" ] || stuffing; then
+	tramp_thunk=${tramp_last:-$(return_thunk)}
+	if [ -n "$tramp_thunk" ]; then
 		like "$tramp_end" '^jmp [0-9a-f]+ int3$' "  it ends with a jump, and int3 behind it; no return"
-		is "$(symbol_at "$(sed -n 's/.* | jmp //p' "$TMP.insns")")" "${tramp_last:-call_depth_return_thunk}" \
-			"  the jump goes to ${tramp_last:-the return thunk}"
+		is "$(symbol_at "$(sed -n 's/.* | jmp //p' "$TMP.insns")")" "$tramp_thunk" \
+			"  the jump goes to $tramp_thunk"
 	else
 		is "$tramp_end" "ret int3" "  it ends with one return, and int3 behind it"
 	fi
