@@ -29,6 +29,7 @@ is "$(walks 1)" 0 "with a trampoline: none is"
 	while :; do
 		echo > "$TRACING/set_ftrace_filter"
 		echo vfs_read > "$TRACING/set_ftrace_filter"
+		echo >> "$TMP.changes"
 	done
 ) &
 changer=$!
@@ -39,10 +40,13 @@ changer=$!
 		echo function > "$TRACING/instances/wx/current_tracer"
 		echo nop > "$TRACING/instances/wx/current_tracer"
 		rmdir "$TRACING/instances/wx"
+		echo >> "$TMP.tramps"
 	done
 ) &
 maker=$!
 is "$(walks 40)" 0 "while sites change and trampolines come and go: none is, in 40 walks"
+at_least "$(wc -l < "$TMP.changes")" 2 "  and all sites changed meanwhile"
+at_least "$(wc -l < "$TMP.tramps")" 2 "  and trampolines were made"
 kill $changer $maker
 wait $changer $maker 2> /dev/null
 set_to nop current_tracer
