@@ -339,6 +339,11 @@ all_nops() {
 
 # --- start ---
 
+# Busybox has usleep, coreutils do not.
+command -v usleep > /dev/null || usleep() {
+	sleep "$(awk "BEGIN { print $1 / 1000000 }")"
+}
+
 tap_end() {
 	[ -n "$tap_planned" ] || echo "Bail out! $0 ended before its plan"
 	reset > /dev/null 2>&1
