@@ -41,7 +41,8 @@ static void ftrace_ops_assist_func(unsigned long ip, unsigned long parent_ip,
 
 	if (bit < 0)
 		return;
-	if (!(op->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching())
+	/* Other flags may change meanwhile. */
+	if (!(data_race(op->flags) & FTRACE_OPS_FL_RCU) || rcu_is_watching())
 		op->func(ip, parent_ip, op, fregs);
 	ftrace_test_recursion_unlock(bit);
 }

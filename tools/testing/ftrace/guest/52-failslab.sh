@@ -349,9 +349,13 @@ if [ -e "$MODULES/ftmod_callback.ko" ]; then
 	# that are not freed yet hold counters, too.
 	settled 0 trampolines > /dev/null
 	insmod "$MODULES/ftmod_many.ko"
-	works "64 ops are registered" write /sys/module/ftmod_many/parameters/same 64
-	settled 1 trampolines > /dev/null
-	each_fails "register one more than 64 ops" hits unregister write "$P/step" "0 register"
+	# A callback that goes while these come makes room for one more, until the next 64.
+	for total in 64 128 192; do
+		works "64 ops are registered" write /sys/module/ftmod_many/parameters/same 64
+		settled 1 trampolines > /dev/null
+		each_fails "register one more than $total ops" hits unregister write "$P/step" "0 register"
+		[ "$refused" -le "$plain" ] || break
+	done
 	base_todo at_least "$refused" $((plain + 1)) "  the counters are needed"
 	rmmod ftmod_many
 	echo '0 forget' > "$P/step"

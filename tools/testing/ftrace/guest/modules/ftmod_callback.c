@@ -76,8 +76,8 @@ static void notrace count_hit(unsigned long ip, unsigned long parent_ip, struct 
 	struct test_ops *t = container_of(op, struct test_ops, ops);
 
 	atomic_inc(&t->hits);
-	t->ip = ip;
-	t->parent_ip = parent_ip;
+	WRITE_ONCE(t->ip, ip);
+	WRITE_ONCE(t->parent_ip, parent_ip);
 }
 
 static void notrace look_at_regs(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
