@@ -31,6 +31,7 @@
 
 #define ROUND		100	/* writes a round and process */
 #define SYSCTL		"/proc/sys/kernel"
+#define ENABLED		SYSCTL "/ftrace_enabled"
 
 static const char usage[] =
 	"usage: ftfuzz alone TRACING SEED FIRST END\n"
@@ -178,7 +179,7 @@ static const struct target {
 	{ "set_graph_notrace", filter_word, 5, FILTER | TOP },
 	{ "stack_trace_filter", filter_word, 4, FILTER | TOP },
 	{ "max_graph_depth", number_word, 2, TOP },
-	{ SYSCTL "/ftrace_enabled", number_word, 3, TOP },
+	{ ENABLED, number_word, 3, TOP },
 	{ SYSCTL "/stack_tracer_enabled", number_word, 1, TOP },
 };
 
@@ -261,7 +262,7 @@ static void reset_dir(const char *dir)
 
 static void reset(void)
 {
-	set(SYSCTL "/ftrace_enabled", "1", 0);
+	set(ENABLED, "1", 0);
 	set(SYSCTL "/stack_tracer_enabled", "0", 0);
 	set(in(top, "max_graph_depth"), "0", 0);
 	reset_dir(top);
@@ -363,6 +364,8 @@ static void refused(int err)
 	/* The instance has gone. */
 	bool known = err == ENOENT && !alone;
 
+	/* A kernel that cannot switch tracing off says so: Linux 7.3. */
+	known |= err == EOPNOTSUPP && !strcmp(file.target->name, ENABLED);
 	for (size_t i = 0; i < ARRAY_SIZE(documented); i++)
 		known |= err == documented[i];
 	if (!known)
