@@ -549,6 +549,12 @@ void __init ftrace_early_append(char *words, size_t size, const char *more)
 	snprintf(words + len, size - len, "%s%s", len ? "," : "", more);
 }
 
+static void __init early_refused(const char *word, int err)
+{
+	pr_warn("ftrace: boot parameter: no %s `%s'\n",
+		err == -ENOMEM ? "memory for" : "function", word);
+}
+
 /**
  * ftrace_set_early_words - the functions that a boot parameter names
  * @tr: the trace array, NULL if there is none
@@ -557,7 +563,7 @@ void __init ftrace_early_append(char *words, size_t size, const char *more)
  * @words: words separated by commas; changed
  * @enable: true: functions to trace; false: functions not to trace
  *
- * A word that names no function is reported.
+ * A word that names no function is reported, and so is a lack of memory.
  *
  * Context: Boot.
  * Return: a set of functions, or NULL without memory.
@@ -569,11 +575,16 @@ struct ftrace_hash *__init ftrace_set_early_words(struct trace_array *tr,
 	struct ftrace_hash *hash = ftrace_hash_alloc();
 	char *word;
 
-	if (!hash)
+	if (!hash) {
+		early_refused(words, -ENOMEM);
 		return NULL;
-	while ((word = strsep(&words, ",")))
-		if (*word && filter_file_process_word(tr, hash, pending, word, enable) < 0)
-			pr_warn("ftrace: boot parameter: no function `%s'\n", word);
+	}
+	while ((word = strsep(&words, ","))) {
+		int ret = *word ? filter_file_process_word(tr, hash, pending, word, enable) : 0;
+
+		if (ret < 0)
+			early_refused(word, ret);
+	}
 	return hash;
 }
 
@@ -605,12 +616,15 @@ void __init ftrace_early_pending(struct trace_array *tr)
  * @buf: words separated by commas; changed
  * @enable: true: functions to trace; false: functions not to trace
  *
+ * Without memory the filter stays as it is, and this is reported.
+ *
  * Context: Boot.
  */
 void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
 {
 	struct list_head *pending = ops == &global_ops ? &early_pending[!!enable] : NULL;
 	struct ftrace_hash *hash = ftrace_set_early_words(ops->private, pending, buf, enable);
+	int err;
 
 	if (!hash)
 		return;
@@ -619,6 +633,10 @@ void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enabl
 		hash->flags |= FTRACE_HASH_FL_MOD;
 	ftrace_ops_init(ops);
 	scoped_guard(mutex, &ftrace_lock)
-		ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash, enable);
+		err = ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash,
+					     enable);
+	/* The first word stands for all: the others were cut off. */
+	if (err)
+		early_refused(buf, err);
 	ftrace_hash_free(hash);
 }

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The guest's half of ../vm/boot-memory.t: an allocation failed at boot, with the parameters
+# ftrace=function ftrace_filter=vfs_read. What does not work must have been said, and everything else
+# must work. run-guest does not run this script.
+
+KEEP=y
+. "$(dirname "$0")/tap.sh"
+
+# said WHAT: is it in the kernel log?
+said() {
+	dmesg | grep -qF "$1"
+}
+
+set_to 0 tracing_on
+if said 'no memory for the call sites, no function can be traced'; then
+	fails_with ENODEV "function tracing is off for good: no filter" write "$TRACING/set_ftrace_filter" "vfs_open
+"
+	is "$(cat "$TRACING/current_tracer")" nop "no tracer runs"
+	is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled"
+else
+	said "boot parameter: no memory for \`vfs_read'" ||
+		is "$(filter)" vfs_read "the filter is the one of the boot parameter"
+	tracer=$(cat "$TRACING/current_tracer")
+	like "$tracer" '^(function|nop)$' "the tracer runs, or it does not: $tracer"
+	if [ "$tracer $(filter)" = "function vfs_read" ]; then
+		is "$(cut -d' ' -f1 "$TRACING/enabled_functions")" vfs_read "the function of the filter is enabled"
+	fi
+	set_to nop current_tracer
+	is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled without a tracer"
+	set_to "vfs_open vfs_read" set_ftrace_filter
+	works "with memory the tracer starts" write "$TRACING/current_tracer" function
+	set_to 1 tracing_on
+	record read_bytes 5
+	is "$(traced)" "vfs_open vfs_read" "  and traces"
+	set_to nop current_tracer
+fi
+is "$(all_nops)" "all nops" "all sites are nops"
+is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+
+done_testing
