@@ -13,12 +13,6 @@ stuffing || skip_all "no CONFIG_MITIGATION_CALL_DEPTH_TRACKING"
 like "$(cat /sys/devices/system/cpu/vulnerabilities/spectre_v2)" 'Retpolines' "retpolines are on"
 is "$(return_thunk)" call_depth_return_thunk "functions jump to the return thunk"
 like "$(depth_counter)" '^shift/7 5 gs:' "calls are counted"
-check_kinds
-set_to function current_tracer
-record read_bytes 5
-like " $(traced) " ' vfs_read ' "tracing all functions works"
-set_to nop current_tracer
-is "$(all_nops)" "all nops" "all sites are nops"
-is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+check_tracing
 
 done_testing

@@ -116,3 +116,14 @@ check_kinds() {
 	fi
 	set_to "" set_ftrace_filter
 }
+
+# The mitigations of this boot: trampolines of all kinds, and then all functions traced.
+check_tracing() {
+	check_kinds
+	set_to function current_tracer
+	record read_bytes 5
+	like " $(traced) " ' vfs_read ' "tracing all functions works"
+	set_to nop current_tracer
+	is "$(all_nops)" "all nops" "all sites are nops"
+	is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+}
