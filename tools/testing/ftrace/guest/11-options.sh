@@ -45,9 +45,9 @@ works "both options at once" write "$opt/func_stack_trace" 1
 record row_of_reads 50
 like "$(trace_lines)" '<stack trace>$' "stacks with both options on"
 # Linux 6.12 counts calls also while the ring buffer is off.
-case $(uname -r) in
-6.*) skip "repeats while tracing is off" ;;
-*)
+if linux_6; then
+	skip "repeats while tracing is off"
+else
 	works "func_stack_trace off" write "$opt/func_stack_trace" 0
 	set_to cmdline_proc_show set_ftrace_filter
 	set_to 0 tracing_on
@@ -56,8 +56,7 @@ case $(uname -r) in
 	is "$(trace_lines | grep -c 'cmdline_proc_show <-')" 1 "calls while nothing is recorded are no repeats"
 	unlike "$(trace_lines)" 'repeats:' "and are not counted"
 	set_to "vfs_read vfs_open" set_ftrace_filter
-	;;
-esac
+fi
 works "func-no-repeats off" write "$opt/func-no-repeats" 0
 works "func_stack_trace off" write "$opt/func_stack_trace" 0
 record read_bytes 50

@@ -79,10 +79,8 @@ record read_bytes 3
 like "$(trace_lines)" "vfs_read\(file=$hex" "an option that is set before the tracer starts is used"
 
 # With interrupts off, BTF cannot be asked, but Linux 7.3 does.
-case $(uname -r) in
-6.*) arguments='' ;;
-*) arguments="file=$hex, buf=$hex, count=$hex, pos=$hex" ;;
-esac
+arguments="file=$hex, buf=$hex, count=$hex, pos=$hex"
+! linux_6 || arguments=
 echo 'vfs_write:dump:1' >> "$TRACING/set_ftrace_filter"
 set_to 1 tracing_on
 echo text > "$TMP.text"

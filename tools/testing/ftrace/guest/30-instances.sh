@@ -65,10 +65,8 @@ read_anew
 like "$(trace_lines_in "$a")" '<stack trace>' "which work in it"
 unlike "$(trace_lines_in "$b")" '<stack trace>' "and nowhere else"
 # On Linux 6.12 the instances share the options, and a tracer looks at them when it starts.
-case $(uname -r) in
-6.*) shared=1 ;;
-*) shared=0 ;;
-esac
+shared=0
+! linux_6 || shared=1
 echo nop > "$b/current_tracer"
 echo function > "$b/current_tracer"
 read_anew

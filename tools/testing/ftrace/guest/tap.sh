@@ -182,6 +182,13 @@ bad_news() {
 		grep -v 'Unreliable Call'
 }
 
+# core_leaks FILE: of the lost objects that kmemleak lists in FILE, the lines that name a function of
+# the core.
+core_leaks() {
+	grep -A 24 '^unreferenced object' "$1" |
+		grep -E '\b(arch_)?(ftrace|plan|class|callback|pending|filter|mapper|probe|pid|hash|count|names|mod|table|tramp|arena|direct|graph|profile|subops|ops|set|listing|heads)_'
+}
+
 # --- the tracing files ---
 
 # set_to TEXT FILE: quiet overwrite inside the tracing directory.
@@ -198,12 +205,17 @@ clear_commands() {
 	done < "$TMP.commands"
 }
 
-# switches_off: does kernel.ftrace_enabled switch tracing off? Linux 7.3 refuses 0.
-switches_off() {
+# linux_6: is the base Linux 6.12, not 7.3?
+linux_6() {
 	case $(uname -r) in
 	6.*) ;;
 	*) return 1 ;;
 	esac
+}
+
+# switches_off: does kernel.ftrace_enabled switch tracing off? Linux 7.3 refuses 0.
+switches_off() {
+	linux_6
 }
 
 reset_dir() {

@@ -167,7 +167,7 @@ if [ -e $LEAKS ]; then
 	awk -v RS='unreferenced object' '
 		NR > 1 && !(/ ftrace_set_filter_ip\+/ && / do_init_module\+/) { printf "%s%s", RS, $0 }
 	' $LEAKS > "$TMP.leaks"
-	is "$(grep -A 24 '^unreferenced object' "$TMP.leaks" | grep -E '\b(arch_)?(ftrace|plan|class|callback|pending|filter|mapper|probe|pid|hash|count|names|mod|table|tramp|arena|direct|graph|profile|subops|ops|set|listing|heads)_')" \
+	is "$(core_leaks "$TMP.leaks")" \
 		"" "nothing of the core is lost"
 	sed 's/^/# /' "$TMP.leaks" | head -n 100
 fi

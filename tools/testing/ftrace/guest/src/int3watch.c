@@ -330,9 +330,9 @@ static uint64_t ran_ns(clockid_t patcher)
 }
 
 /*
- * After each scan: was the patcher off its CPU in earlier scans? Yes if the SCHED_IDLE task has
- * counted since, and the patcher's CPU time is what it was before these scans. So a scan waits in
- * @waiting until the next count.
+ * After each scan: was the patcher off its CPU in the scans before this one? A scan waits in @waiting
+ * until the SCHED_IDLE task counts again. If the patcher's CPU time has not grown since the count
+ * before, the patcher was off its CPU in all scans that wait.
  */
 static void off_decide(struct off *off, struct off *waiting, unsigned int seen, clockid_t patcher)
 {
