@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The guest's half of ../vm/boot-memory.t: an allocation failed at boot, with the parameters
-# ftrace=function ftrace_filter=vfs_read. What does not work must have been said, and everything else
-# must work. run-guest does not run this script.
+# ftrace=function ftrace_filter=vfs_read. What does not work must have been said, and all other
+# things must work. run-guest does not run this script.
 
 KEEP=y
 . "$(dirname "$0")/tap.sh"
@@ -15,10 +15,17 @@ said() {
 
 set_to 0 tracing_on
 if said 'no memory for the call sites, no function can be traced'; then
-	fails_with ENODEV "function tracing is off for good: no filter" write "$TRACING/set_ftrace_filter" "vfs_open
+	for file in set_ftrace_filter enabled_functions available_filter_functions; do
+		fails_with ENODEV "function tracing is off for good: $file" read "$TRACING/$file"
+	done
+	fails_with ENODEV "  no filter is taken" write "$TRACING/set_ftrace_filter" "vfs_open
 "
+	fails_with ENODEV "  and no tracer starts" write "$TRACING/current_tracer" function
 	is "$(cat "$TRACING/current_tracer")" nop "no tracer runs"
-	is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled"
+	# There is nothing that could be reset.
+	reset() {
+		:
+	}
 else
 	said "boot parameter: no memory for \`vfs_read'" ||
 		is "$(filter)" vfs_read "the filter is the one of the boot parameter"
@@ -35,8 +42,8 @@ else
 	record read_bytes 5
 	is "$(traced)" "vfs_open vfs_read" "  and traces"
 	set_to nop current_tracer
+	is "$(all_nops)" "all nops" "all sites are nops"
 fi
-is "$(all_nops)" "all nops" "all sites are nops"
 is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
 
 done_testing

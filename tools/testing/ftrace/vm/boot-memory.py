@@ -46,6 +46,7 @@ def exists(name):
 nth = int(gdb.parse_and_eval('$nth'))
 count = 0
 outer = None
+stop_at('panic')
 for window in WINDOWS:
     begin = stop_at(window)
     gdb.execute('continue', to_string=True)
@@ -56,6 +57,11 @@ for window in WINDOWS:
         gdb.execute('continue', to_string=True)
         if register('rip') == end:
             break
+        if symbol(register('rip')) == 'panic':
+            # There is no console yet.
+            print('panic: ' + gdb.parse_and_eval('(char *)$rdi').string())
+            gdb.execute('detach', to_string=True)
+            gdb.execute('quit')
         if not of_the_core(outer):
             continue
         outer = (register('rsp'), return_address())
