@@ -516,7 +516,7 @@ static int late_events(const char *file, const char *on, const char *off)
 		size_t changed = 0;
 		struct pokes p;
 		int status;
-		pid_t pid;
+		pid_t pid, ended;
 
 		if (!kcore_read(&l.kcore, l.site[0].addr, first, 5))
 			die("address not in /proc/kcore");
@@ -528,13 +528,18 @@ static int late_events(const char *file, const char *on, const char *off)
 			on_cpu_0();
 			_exit(write_all(file, n % 2 ? off : on, O_WRONLY | O_TRUNC));
 		}
-		usleep(n % 20 * 2000);
-		if (!kcore_read(&l.kcore, l.site[0].addr, opened, 5))
-			die("address not in /proc/kcore");
+		/* Until the first site has changed, and some time more. */
+		do {
+			usleep(200);
+			ended = waitpid(pid, &status, WNOHANG);
+			if (!kcore_read(&l.kcore, l.site[0].addr, opened, 5))
+				die("address not in /proc/kcore");
+		} while (!ended && !memcmp(first, opened, 5));
+		usleep(n % 20 * 1000);
 		if (!pokes_open(&p, -1, 0))
 			return refused();
 		late_look(&l, offsetof(struct late_site, then));
-		if (waitpid(pid, &status, 0) < 0 || status)
+		if ((!ended && waitpid(pid, &status, 0) < 0) || ended < 0 || status)
 			die("the change");
 		late_look(&l, offsetof(struct late_site, now));
 		for (size_t i = 0; i < l.count; i++)
