@@ -44,6 +44,8 @@ else
 	set_to nop current_tracer
 	is "$(all_nops)" "all nops" "all sites are nops"
 fi
-is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+# register_tracer() of Linux 7.3 warns if the tracer of the boot parameter does not start.
+log=$(dmesg | sed '/WARNING: .* at register_tracer+/,/---[[] end trace/d')
+is "$(echo "$log" | bad_news)" "" "nothing bad in the log since boot"
 
 done_testing

@@ -30,9 +30,10 @@ def stop_at(where):
 
 
 def of_the_core(outer):
-    # An allocator can jump to another allocator, or call it. Tracepoints are the base's.
+    # An allocator can jump to another allocator, or call it. The others are the base's own.
     return (register('rsp'), return_address()) != outer and \
-        not any(word in symbol(return_address()) for word in ('vmalloc_', 'tracepoint_'))
+        not any(word in symbol(return_address()) for word in
+                ('vmalloc_', 'execmem_', 'mas_', 'tracepoint_', 'add_tracer', 'create_worker'))
 
 
 def exists(name):
