@@ -245,6 +245,7 @@ sub open_object {
 	# Numbers that do not fit the header are in the section header with number 0.
 	die "wrong size of a section header\n" if $shentsize != $obj{shdr_size};
 	my @first = unpack $obj{shdr_form}, get(\%obj, $shoff, $shentsize);
+	die "section 0 has a type\n" if $first[TYPE] != SHT_NULL;
 	$count ||= $first[SIZE];
 	$shstrndx = $first[LINK] if $shstrndx == SHN_XINDEX;
 	die "truncated, or an offset points outside it\n" if $count > $obj{size} / $shentsize;

@@ -148,6 +148,7 @@ my @lies = (
 	['section headers at the end of the address space', qr/offset/, patch(40, 'Q<', ~0)],
 	['section headers over the ELF header', qr/./, patch(40, 'Q<', 0x10)],
 	['wrong size of section headers', qr/size of a section header/, patch(58, 'S<', 0)],
+	['a first section header that is another section', qr/section 0 has a type/, patch($shoff + 4, 'L<', 2)],
 	['more sections than there is file', qr/offset/, patch(60, 'S<', 0xfeff)],
 	['wrong file version', qr/not an ELF/, patch(6, 'C', 2)],
 	['unknown class', qr/not an ELF/, patch(4, 'C', 3)],
