@@ -349,7 +349,8 @@ if [ -e "$MODULES/ftmod_callback.ko" ]; then
 	# that are not freed yet hold counters, too.
 	settled 0 trampolines > /dev/null
 	insmod "$MODULES/ftmod_many.ko"
-	# The next callback uses the counters of the last one for as long as a trampoline that calls the last one is not freed.
+	# The counters of a callback are free when no trampoline that calls the callback is left. Until
+	# then, the next callback needs no memory for its counters.
 	# shellcheck disable=SC2317
 	unregister_freed() {
 		unregister
