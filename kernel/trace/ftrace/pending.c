@@ -104,12 +104,20 @@ void ftrace_pending_free(struct list_head *list)
 		pending_free_one(p);
 }
 
-/* Is the module loaded, so that a filter need not wait? Without modules nothing can wait. */
+#ifdef CONFIG_MODULES
+/* Is the module loaded, so that a filter need not wait? */
 static bool pending_is_loaded(const char *module)
 {
 	guard(preempt)();
-	return !IS_ENABLED(CONFIG_MODULES) || find_module(module);
+	return find_module(module);
 }
+#else
+/* Without modules nothing can wait. */
+static bool pending_is_loaded(const char *module)
+{
+	return true;
+}
+#endif
 
 /**
  * ftrace_pending_word - change a set of functions by one word of a filter
