@@ -7,7 +7,6 @@
  * NOP), a call (E8 rel32), or a jump (E9 rel32) if a direct caller asks to be jumped to.
  */
 #include <linux/ftrace.h>
-#include <linux/ftrace_arch.h>
 #include <linux/memory.h>
 #include <linux/uaccess.h>
 
@@ -20,6 +19,8 @@
 #include "ftrace_base.h"
 
 #ifdef CONFIG_DYNAMIC_FTRACE
+#include <linux/ftrace_arch.h>
+
 #include "ftrace_insn.h"
 
 /**
