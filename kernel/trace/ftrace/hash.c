@@ -390,6 +390,34 @@ void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned 
 }
 
 /**
+ * ftrace_hash_take - move functions of text that is about to be freed out of a filter
+ * @hash: the filter, which nobody reads without ftrace_lock
+ * @start: first address of the text
+ * @end: first address after the text
+ * @taken: where the entries go; the caller frees them
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_hash_take(struct ftrace_hash *hash, unsigned long start, unsigned long end,
+		      struct hlist_head *taken)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	int i;
+
+	for_each_ftrace_entry(hash, entry, tmp, i) {
+		if (entry->ip < start || entry->ip >= end)
+			continue;
+		hlist_del(&entry->hlist);
+		hlist_add_head(&entry->hlist, taken);
+		hash->count--;
+	}
+	/* The filter had functions. Empty, it must not mean all functions. */
+	if (!hash->count)
+		hash->flags |= FTRACE_HASH_FL_MOD;
+}
+
+/**
  * ftrace_direct_of - what a direct caller has called at a site
  * @ops: the ops
  * @ip: address of the site

@@ -19,6 +19,8 @@ void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry);
 void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from);
 void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from);
 void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned long end);
+void ftrace_hash_take(struct ftrace_hash *hash, unsigned long start, unsigned long end,
+		      struct hlist_head *taken);
 bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip);
 bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);

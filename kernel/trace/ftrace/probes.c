@@ -250,19 +250,24 @@ static void probe_free_functions(struct ftrace_func_probe *probe,
 		probe_ops->free(probe_ops, probe->tr, entry->ip, probe->data);
 }
 
-/* Needs no memory, and fails only after ftrace_kill(). */
-static int probe_remove(struct ftrace_func_probe *probe)
+/*
+ * Take a probe off all functions and off the list; ftrace_lock held. Needs no memory, and
+ * fails only after ftrace_kill().
+ */
+static int probe_stop(struct ftrace_func_probe *probe)
 {
-	struct ftrace_probe_ops *probe_ops = probe->probe_ops;
-	int ret;
+	int ret = ftrace_ops_stop(&probe->ops);
 
-	mutex_lock(&ftrace_lock);
-	ret = ftrace_ops_stop(&probe->ops);
 	if (!ret)
 		list_del(&probe->list);
-	mutex_unlock(&ftrace_lock);
-	if (ret)
-		return ret;
+	return ret;
+}
+
+/* Free a probe after probe_stop(). */
+static void probe_end(struct ftrace_func_probe *probe)
+{
+	struct ftrace_probe_ops *probe_ops = probe->probe_ops;
+
 	/* After that, no task is in probe_hit() for this probe. */
 	ftrace_ops_stop_wait(&probe->ops);
 
@@ -270,7 +275,17 @@ static int probe_remove(struct ftrace_func_probe *probe)
 	if (probe_ops->free)
 		probe_ops->free(probe_ops, probe->tr, 0, probe->data);
 	probe_free(probe);
-	return 0;
+}
+
+static int probe_remove(struct ftrace_func_probe *probe)
+{
+	int ret;
+
+	scoped_guard(mutex, &ftrace_lock)
+		ret = probe_stop(probe);
+	if (!ret)
+		probe_end(probe);
+	return ret;
 }
 
 static int probe_remove_functions(struct ftrace_func_probe *probe, char *glob)
@@ -350,17 +365,22 @@ static void probe_forget_text(struct ftrace_func_probe *probe, unsigned long sta
 	struct ftrace_hash *functions = probe_functions(probe);
 	struct ftrace_func_entry *entry;
 	struct hlist_node *next;
-	int i;
+	HLIST_HEAD(gone);
+	bool stopped;
 
-	for_each_ftrace_entry(functions, entry, next, i)
-		if (probe_ops->free && entry->ip >= start && entry->ip < end)
+	/* Who lists functions and shows their data holds the lock: first the lists, then free(). */
+	scoped_guard(mutex, &ftrace_lock) {
+		ftrace_hash_take(functions, start, end, &gone);
+		/* A probe that is listed has a function. */
+		stopped = !functions->count && !probe_stop(probe);
+	}
+	hlist_for_each_entry_safe(entry, next, &gone, hlist) {
+		if (probe_ops->free)
 			probe_ops->free(probe_ops, probe->tr, entry->ip, probe->data);
-
-	scoped_guard(mutex, &ftrace_lock)
-		ftrace_hash_forget(functions, start, end);
-	/* A probe that is listed has a function. */
-	if (!functions->count)
-		probe_remove(probe);
+		kfree(entry);
+	}
+	if (stopped)
+		probe_end(probe);
 }
 
 /**
