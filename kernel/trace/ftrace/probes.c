@@ -18,6 +18,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "callback.h"
 #include "core.h"
 #include "filter.h"
 #include "hash.h"
@@ -317,9 +318,10 @@ static int probe_remove_functions(struct ftrace_func_probe *probe, char *glob)
 		goto out;
 	/*
 	 * A task in probe_hit() for a removed function may be using the data of that
-	 * function. A task that enters probe_hit() later finds no data.
+	 * function. A task in the trampoline, possibly preempted, may still enter
+	 * probe_hit() for the function, so a grace period of RCU is not enough.
 	 */
-	synchronize_rcu();
+	ftrace_wait_callbacks();
 	probe_free_functions(probe, removed);
 out:
 	ftrace_hash_free(removed);
