@@ -378,8 +378,11 @@ static int profile_set(bool on)
 	/* A CPU that sees this also sees the tables. Pairs with profile_this(). */
 	smp_store_release(&profiling, true);
 	ret = profile_start();
-	if (ret)
+	if (ret) {
 		WRITE_ONCE(profiling, false);
+		/* A task that was in a trampoline since the last run may be counting. */
+		synchronize_rcu();
+	}
 	return ret;
 }
 
