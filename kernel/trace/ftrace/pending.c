@@ -105,11 +105,17 @@ void ftrace_pending_free(struct list_head *list)
 }
 
 #ifdef CONFIG_MODULES
-/* Is the module loaded, so that a filter need not wait? */
+/*
+ * Is the module loaded, so that a filter need not wait? A module that is being unloaded may
+ * have lost its sites already.
+ */
 static bool pending_is_loaded(const char *module)
 {
+	struct module *mod;
+
 	guard(preempt)();
-	return find_module(module);
+	mod = find_module(module);
+	return mod && mod->state != MODULE_STATE_GOING;
 }
 #else
 /* Without modules nothing can wait. */
@@ -240,6 +246,12 @@ static void pending_apply_all(struct trace_array *tr, const char *module, bool e
 	while ((p = pending_take(tr, module, enable))) {
 		int ret = pending_apply_one(tr, p, enable);
 
+		if (!ret && !module && !pending_is_loaded(p->module)) {
+			/* The module was unloaded meanwhile. */
+			guard(mutex)(&ftrace_lock);
+			list_add(&p->list, ftrace_pending_of(tr, enable));
+			continue;
+		}
 		if (ret < 0)
 			pr_warn("%s: a filter that waited for it is lost, error %d\n",
 				p->module, ret);
