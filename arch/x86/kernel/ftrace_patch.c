@@ -478,7 +478,8 @@ static void transit_end(void)
 	 * smp_mb() in ftrace_int3_handler().
 	 */
 	smp_mb();
-	for_each_online_cpu(cpu)
+	/* A CPU that goes offline is not in the mask of online CPUs to the end of its handler. */
+	for_each_possible_cpu(cpu)
 		/* Pairs with smp_store_release() in ftrace_int3_handler(). */
 		smp_cond_load_acquire(per_cpu_ptr(&handlers, cpu), !VAL);
 }
