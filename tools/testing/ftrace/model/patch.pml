@@ -308,6 +308,17 @@ inline step()
 #endif
 }
 
+/* Another task gets CPU 0. */
+inline leave_cpu()
+{
+	atomic {
+		for (i : 0 .. SITES - 1) {
+			CLAIM(off_cpu_without_int3, head_w[i] != INT3)
+		}
+		i = 0
+	}
+}
+
 active proctype patcher()
 {
 	byte change, heads, tails, int3s, more, broadcasts, i;
@@ -364,12 +375,10 @@ next_change:
 #else
 	:: heads == int3s ->
 #endif
-		atomic {
-			for (i : 0 .. SITES - 1) {
-				CLAIM(off_cpu_without_int3, head_w[i] != INT3)
-			}
-			i = 0
-		}
+		leave_cpu()
+#endif
+#ifdef NO_PREEMPT_OFF
+	:: leave_cpu()
 #endif
 	od;
 
@@ -377,6 +386,10 @@ next_change:
 	atomic { ALONE -> batch_w = 0 }
 #ifndef NO_MB_TRANSIT_END
 	atomic { ALONE -> patcher_stores() }
+#endif
+#ifdef NO_ACQUIRE_COUNTS
+	/* The batch is freed before the counts are read. */
+	allocated = 0;
 #endif
 #ifndef NO_WAIT_HANDLERS
 	atomic {

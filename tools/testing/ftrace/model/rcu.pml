@@ -6,7 +6,8 @@
  * has stopped. A reader that starts later sees all that the writer wrote before.
  *
  * A model defines OBJECTS, the number of its objects, READERS, and rcu_stores(), after which all
- * stores of the writer are visible.
+ * stores of the writer are visible. A model that calls synchronize_rcu() also defines GRACE, an
+ * object that is only there to be waited for.
  */
 
 bit reading[READERS];
@@ -43,4 +44,10 @@ inline free_rcu(object)
 		waits[object * READERS + READERS - 1] = reading[READERS - 1];
 		freed[object] = !reading[0] && !reading[READERS - 1]
 	}
+}
+
+inline synchronize_rcu()
+{
+	free_rcu(GRACE);
+	freed[GRACE]
 }

@@ -168,7 +168,9 @@ active proctype patcher()
 	do
 	:: text < CHANGES ->
 		text++;
+#ifndef NO_IRQS_OFF
 		irqs_off = 1;
+#endif
 		window_load();
 		atomic {
 			if
