@@ -10,6 +10,15 @@ need /proc/config.gz "$TRACING/events/ftrace/function/id"
 
 check_kinds
 
+# What is left of a trampoline that was freed.
+set_to vfs_read set_ftrace_filter
+told=$(ftio pokes "$TRACING/current_tracer" function | sed -n 's/^symbol \([0-9a-f]*\) \([0-9]*\) ftrace_trampoline$/\1 \2/p')
+at_least "${told#* }" 20 "a trampoline of ${told#* } bytes"
+set_to nop current_tracer
+is "$(settled 0 trampolines)" 0 "  is freed"
+is "$(ftio bytes "0x${told% *}" "${told#* }" | tr ' ' '\n' | sort -u)" cc "  and all its bytes are int3"
+set_to "" set_ftrace_filter
+
 # A site that is traced leaves the ENDBR before it alone.
 site=$(sed -n 's/ vfs_read$//p' "$TRACING/available_filter_functions_addrs")
 entry=$(awk '$3 == "vfs_read" { print $1; exit }' /proc/kallsyms)
