@@ -105,6 +105,27 @@ if [ -e "$TRACING/function_profile_enabled" ]; then
 	set_to 1 function_profile_enabled
 	set_to 0 function_profile_enabled
 	unlike "$(cat "$stat")" "^ *$func " "the next run begins without the counts of the last"
+
+	# How long each of two functions takes that sleep, one in the other, in microseconds.
+	took() {
+		awk -v name="$1" '$1 == name { print int($3) }' "$stat"
+	}
+	set_to "hrtimer_nanosleep do_nanosleep" set_ftrace_filter
+	if [ "$(filter | wc -l)" -eq 2 ]; then
+		set_to 1 function_profile_enabled
+		taskset 1 usleep 50000
+		set_to 0 function_profile_enabled
+		at_least "$(took hrtimer_nanosleep)" 50000 "a function's time has that of the functions it calls"
+		set_to 0 options/graph-time
+		set_to 1 function_profile_enabled
+		taskset 1 usleep 50000
+		set_to 0 function_profile_enabled
+		set_to 1 options/graph-time
+		at_least "$(took do_nanosleep)" 50000 "without graph-time: where the time was spent"
+		at_least 49999 "$(took hrtimer_nanosleep)" "  not in the function that called it"
+	else
+		skip "the compiler made one function of two"
+	fi
 	set_to "" set_ftrace_filter
 fi
 
