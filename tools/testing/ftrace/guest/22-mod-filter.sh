@@ -192,4 +192,32 @@ works "taking out what is not in it" append "$F" "!vfs_read
 unlike "$(cat "$F")" 'all functions enabled' "does not make it so"
 set_to "" set_ftrace_filter
 
+# A module that is being unloaded and has lost its sites.
+sites_of_a() {
+	grep -c '\[ftmod_a\]$' "$TRACING/available_filter_functions"
+}
+
+insmod "$MODULES/ftmod_a.ko" linger=4000
+rmmod ftmod_a &
+is "$(settled 0 sites_of_a)" 0 "a module that is being unloaded has no sites"
+like "$(cat /proc/modules)" '^ftmod_a .* Unloading ' "  and is still there"
+base_todo works "  a word for it" write "$F" "ftmod_a_one:mod:ftmod_a"
+base_todo is "$(filter)" "ftmod_a_one:mod:ftmod_a" "  waits for the next one"
+wait
+load ftmod_a
+base_todo is "$(filter)" "ftmod_a_one [ftmod_a]" "  which gets it"
+set_to "" set_ftrace_filter
+rmmod ftmod_a
+
+# The file is read while the functions of its commands go.
+again cat "$F"
+for n in 1 2 3; do
+	insmod "$MODULES/ftmod_functions.ko"
+	echo 'ftmod_f_*:enable_event:sched:sched_switch' >> "$F"
+	rmmod ftmod_functions
+done
+stop_all
+base_todo is "$(filter)" "" "commands go while they are read"
+is "$(cat "$TRACING/events/sched/sched_switch/enable")" 0 "  and so does what they do"
+
 done_testing

@@ -5,9 +5,12 @@
  * Only a write of "NAME COUNT" to the parameter "call" calls the functions, so a test knows how
  * often each of them has run. One function is __init: its site must be there while the module loads
  * and be gone afterwards. The sites of two other functions lie in two pages. The compiler's
- * alignment allows this only to cold functions.
+ * alignment allows this only to cold functions. With the parameter "linger" the module stays for so
+ * many ms after it has lost its sites: unloading waits for what the module does in the background.
  */
+#include <linux/async.h>
 #include <linux/compiler.h>
+#include <linux/delay.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/linkage.h>
@@ -95,8 +98,19 @@ static int __init ftmod_a_init(void)
 }
 module_init(ftmod_a_init);
 
+static unsigned int linger;
+module_param(linger, uint, 0400);
+MODULE_PARM_DESC(linger, "how many ms unloading takes");
+
+static void ftmod_a_linger(void *data, async_cookie_t cookie)
+{
+	msleep(linger);
+}
+
 static void __exit ftmod_a_exit(void)
 {
+	if (linger)
+		async_schedule(ftmod_a_linger, NULL);
 	barrier();
 }
 module_exit(ftmod_a_exit);

@@ -11,6 +11,7 @@
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
@@ -337,6 +338,65 @@ static void run_direct(void)
 }
 #endif
 
+#ifdef CONFIG_FPROBE
+/* A visitor that is held when the function returns. */
+static struct {
+	bool hold;
+	bool inside;
+	bool left;
+} on_return;
+
+/* The type of @regs depends on the version of Linux. */
+static void notrace held_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip, void *regs,
+			      void *data)
+{
+	WRITE_ONCE(on_return.inside, true);
+	while (READ_ONCE(on_return.hold))
+		cpu_relax();
+	WRITE_ONCE(on_return.left, true);
+}
+
+static void unprobe(void *arg)
+{
+	unregister_fprobe(arg);
+}
+
+static void run_fprobe(void)
+{
+	static struct fprobe probe = { .exit_handler = (void *)held_exit };
+	unsigned long end = jiffies + PATIENCE;
+	struct errand visitor, remover;
+	int ret;
+
+	/* An exit handler cannot be preempted. */
+	if (num_online_cpus() < 2) {
+		note("ok # SKIP the only CPU cannot hold a task in an exit handler");
+		return;
+	}
+	ret = register_fprobe(&probe, "ftmod_rm_one", NULL);
+	check(!ret, "an fprobe with an exit handler: %d", ret);
+	if (ret)
+		return;
+	WRITE_ONCE(on_return.hold, true);
+	send(&visitor, visit, ftmod_rm_one);
+	while (!READ_ONCE(on_return.inside) && time_before(jiffies, end))
+		msleep(20);
+	check(on_return.inside, "a visitor is in the exit handler");
+	send(&remover, unprobe, &probe);
+	check(!back_within(&remover, HZ), "unregistering the fprobe waits for it");
+	WRITE_ONCE(on_return.hold, false);
+	check(back_within(&visitor, PATIENCE), "the visitor comes back");
+	if (!completion_done(&remover.done))
+		check(back_within(&remover, PATIENCE), "and the fprobe goes");
+	check(on_return.left, "after the exit handler");
+}
+#else
+static void run_fprobe(void)
+{
+	note("ok # SKIP no fprobes in this kernel");
+}
+#endif
+
 /* In an NMI, on another CPU if there is one. */
 static atomic_t nmis;
 
@@ -442,6 +502,7 @@ const struct run runs[] = {
 	{ "offline", run_offline },
 	{ "again", run_again },
 	{ "direct", run_direct },
+	{ "fprobe", run_fprobe },
 	{ "nmi", run_nmi },
 	{ }
 };
