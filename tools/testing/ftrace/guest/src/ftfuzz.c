@@ -9,8 +9,9 @@
  *
  * A round is some writes, then a reset. After it all files must read as they did at the start. A
  * round depends only on the seed and its number, so a round that failed can be run alone. "ftfuzz
- * together" writes from several processes at once, to more instances, which come and go. What a
- * file reads then says nothing until all processes have ended.
+ * together" writes from several processes at once, to more instances, which come and go. What their
+ * files read says nothing until all processes have ended. So each process also has an instance of
+ * its own, whose filters nobody else changes: there a refused write must have no effect, too.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -46,8 +47,13 @@ static struct counts {
 	unsigned long refused;
 } *counts;
 
-/* In "together" nobody knows what a file has to read. */
+/* In "together" a process knows only what the filters of its own instance have to read. */
 static bool alone;
+static unsigned int processes;
+static char own[256];
+
+/* In "together" this module comes and goes, and so do its functions. */
+#define MODULE	"ftmod_a"
 
 static void die(const char *what)
 {
@@ -105,6 +111,23 @@ static void hide_counts(char *text)
 	*to = 0;
 }
 
+/* Leave out the lines about the module. */
+static void hide_module(char *text)
+{
+	char *to = text;
+
+	for (char *line = text, *next; *line; line = next) {
+		size_t len = strcspn(line, "\n") + 1;
+
+		next = line + strnlen(line, len);
+		if (memmem(line, next - line, MODULE, strlen(MODULE)))
+			continue;
+		memmove(to, line, next - line);
+		to += next - line;
+	}
+	*to = 0;
+}
+
 /* The contents of a file, to be freed; nothing if the file cannot be opened. */
 static char *contents(const char *path)
 {
@@ -130,6 +153,8 @@ static char *contents(const char *path)
 		close(fd);
 	text[len] = 0;
 	hide_counts(text);
+	if (!alone)
+		hide_module(text);
 	return text;
 }
 
@@ -260,12 +285,21 @@ static void reset_dir(const char *dir)
 	set(in(dir, "trace"), "", O_TRUNC);
 }
 
+static void set_own(unsigned int process)
+{
+	snprintf(own, sizeof(own), "%.200s/instances/own%u", tracing, process);
+}
+
 static void reset(void)
 {
 	set(ENABLED, "1", 0);
 	set(SYSCTL "/stack_tracer_enabled", "0", 0);
 	set(in(top, "max_graph_depth"), "0", 0);
 	reset_dir(top);
+	for (unsigned int i = 0; i < processes; i++) {
+		set_own(i);
+		rmdir(own);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(instance_names); i++) {
 		if (i < 2)
 			mkdir(instance[i], 0755);
@@ -335,6 +369,8 @@ static struct opened {
 	/* So many are complete. The others are a word that has no end yet. */
 	size_t complete;
 	bool refused;
+	/* It is known what the file has to read. */
+	bool judged;
 	/* What the file reads; NULL if that may have changed. */
 	char *reads;
 } file;
@@ -417,7 +453,7 @@ static void write_piece(const char *bytes, size_t len)
 		/* More than there is: the kernel may take it, or meet the end of the page. */
 		if (one_in(50))
 			count = one_in(2) ? len + 1 + below(4096) : MUCH;
-		if (alone && !file.reads)
+		if (file.judged && !file.reads)
 			file.reads = contents(file.path);
 		n = write(file.fd, at_end_of_page(bytes, len), count);
 		note_write(bytes, len, n);
@@ -425,7 +461,7 @@ static void write_piece(const char *bytes, size_t len)
 		written++;
 		if (n < 0) {
 			refused(errno);
-			if (alone)
+			if (file.judged)
 				check_same("a refused write had an effect", contents(file.path),
 					   file.reads);
 			return;
@@ -511,6 +547,7 @@ static void start(const char *dir, const struct target *target)
 	file.count = 0;
 	file.complete = 0;
 	file.refused = false;
+	file.judged = alone || (dir == own && target->flags & FILTER);
 	snprintf(file.path, sizeof(file.path), "%s", path_in(dir, target));
 	history.len = 0;
 }
@@ -545,7 +582,7 @@ static void step(const char *dir)
 		dir = top;
 	start(dir, target);
 	add(&history, "%s%s:", file.path, flags & O_TRUNC ? ", truncated" : "");
-	if (alone)
+	if (file.judged)
 		before = contents(file.path);
 	if (alone && one_in(20))
 		all = whole_state();
@@ -560,13 +597,13 @@ static void step(const char *dir)
 	write_words();
 	/* Closed when the process ends. */
 	if (!alone && one_in(50))
-		return;
+		goto out;
 	if (close(file.fd)) {
 		add(&history, " close=%s", strerrorname_np(errno));
 		refused(errno);
 	}
-	if (!alone)
-		return;
+	if (!file.judged)
+		goto out;
 	if (file.refused && !took_something()) {
 		check_same(what, contents(file.path), before);
 		if (all)
@@ -600,10 +637,13 @@ static void write_alone(void)
 static void write_as(unsigned int process)
 {
 	chance_from(seed, round_nr, 1 + process);
+	set_own(process);
+	if (mkdir(own, 0755))
+		die(own);
 	for (written = 0; written < ROUND; ) {
 		unsigned int i = below(ARRAY_SIZE(instance));
 
-		step(one_in(4) ? top : instance[i]);
+		step(one_in(4) ? top : one_in(2) ? own : instance[i]);
 		if (i < 2 || !one_in(4))
 			continue;
 		if (one_in(2))
@@ -614,7 +654,7 @@ static void write_as(unsigned int process)
 	_exit(0);
 }
 
-static void write_together(unsigned int processes)
+static void write_together(void)
 {
 	int status;
 
@@ -639,7 +679,6 @@ static void write_together(unsigned int processes)
 
 int main(int argc, char **argv)
 {
-	unsigned int processes;
 	uint64_t end;
 	char *list;
 
@@ -678,7 +717,7 @@ int main(int argc, char **argv)
 		if (alone)
 			write_alone();
 		else
-			write_together(processes);
+			write_together();
 	}
 	rmdir(instance[0]);
 	rmdir(instance[1]);
