@@ -55,15 +55,28 @@ static int add(bool same)
 	return ret;
 }
 
+static void remove_to(unsigned int first)
+{
+	while (nr > first) {
+		nr--;
+		unregister_ftrace_function(&all_ops[nr]);
+		ftrace_free_filter(&all_ops[nr]);
+		cond_resched();
+	}
+}
+
+/* If this fails while the module is loaded, nobody calls ftmod_many_exit(). */
 static int number_set(const char *val, const struct kernel_param *kp)
 {
-	unsigned int more;
+	unsigned int more, first = nr;
 	int ret = kstrtouint(val, 0, &more);
 
 	while (!ret && more--) {
 		ret = add(kp->arg);
 		cond_resched();
 	}
+	if (ret)
+		remove_to(first);
 	return ret;
 }
 
@@ -90,11 +103,7 @@ MODULE_PARM_DESC(call, "calls the function: how many callbacks ran");
 
 static void __exit ftmod_many_exit(void)
 {
-	while (nr--) {
-		unregister_ftrace_function(&all_ops[nr]);
-		ftrace_free_filter(&all_ops[nr]);
-		cond_resched();
-	}
+	remove_to(0);
 }
 module_exit(ftmod_many_exit);
 

@@ -8,6 +8,7 @@
  * and the program runs the lines of its ACTOR in order, again and again, until SECONDS are over. So
  * a failure can be reduced: lines are left out, and the rest is run again. An operation may be
  * refused. Once a second, and at the end, a line says how many operations were run and refused.
+ * A pause is no operation.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -45,7 +46,8 @@ static const char usage[] =
 	"  fork N             start N processes that run \"true\"\n"
 	"  pipe N             two processes exchange N bytes, one at a time\n"
 	"  sleep MS\n"
-	"  nth N VERB ...     the Nth allocation of the operation fails\n";
+	"  nth N VERB ...     the Nth allocation of the operation fails\n"
+	"  unlucky 0|1        1: from now on allocations of the actor fail at random; 0: no more\n";
 
 static void die(const char *what)
 {
@@ -339,6 +341,16 @@ static int with_failure(char *line)
 	return ret;
 }
 
+/* The share of the allocations that fail is set in torture.sh. */
+static int set_luck(const char *unlucky)
+{
+	int fd = open("/proc/self/make-it-fail", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, unlucky, 1) != 1)
+		die("/proc/self/make-it-fail");
+	return close(fd);
+}
+
 static int run(char *line)
 {
 	const char *verb = word(&line);
@@ -373,6 +385,8 @@ static int run(char *line)
 	}
 	if (!strcmp(verb, "nth"))
 		return with_failure(line);
+	if (!strcmp(verb, "unlucky"))
+		return set_luck(word(&line));
 	fprintf(stderr, "torturer: no verb %s\n", verb);
 	exit(2);
 }
@@ -412,7 +426,7 @@ static time_t now(void)
 
 int main(int argc, char **argv)
 {
-	unsigned long done = 0, refused = 0;
+	unsigned long at = 0, done = 0, refused = 0;
 	time_t end, said = 0;
 	char copy[1024];
 
@@ -427,9 +441,12 @@ int main(int argc, char **argv)
 	setvbuf(stdout, malloc(BUFSIZ), _IOLBF, BUFSIZ);
 	end = now() + atoi(argv[3]);
 	while (nr_lines && now() < end) {
-		snprintf(copy, sizeof(copy), "%s", lines[done % nr_lines]);
-		refused += run(copy) != 0;
-		done++;
+		const char *line = lines[at++ % nr_lines];
+		bool counts = strncmp(line, "sleep ", 6) && strncmp(line, "unlucky ", 8);
+
+		snprintf(copy, sizeof(copy), "%s", line);
+		refused += run(copy) && counts;
+		done += counts;
 		if (now() != said) {
 			said = now();
 			printf("@at %s %lu %lu\n", argv[2], done, refused);
