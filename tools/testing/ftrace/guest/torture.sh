@@ -143,6 +143,11 @@ is "$(actors_left)" 0 "all actors come to their end" || {
 	echo "1..$tap_count"
 	exit 1
 }
+dead=0
+for pid in $pids; do
+	wait "$pid" || dead=$((dead + 1))
+done
+is $dead 0 "no actor gave up"
 nmis=$(cat /sys/module/ftmod_torture/parameters/nmis)
 ! grep -q '^nmi ' "$SEQUENCE" || at_least "$nmis" 1 "NMIs came: $nmis"
 

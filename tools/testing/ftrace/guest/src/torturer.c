@@ -131,11 +131,14 @@ static int perf_event(char *line)
 	FILE *id = fopen("events/ftrace/function/id", "r");
 	const char *ms = word(&line);
 	unsigned int number = 0;
-	int fd;
+	int fd, found;
 
-	if (!id || fscanf(id, "%u", &number) != 1)
-		die("the function event of perf");
+	if (!id)
+		return -1;
+	found = fscanf(id, "%u", &number);
 	fclose(id);
+	if (found != 1)
+		return -1;
 	attr.config = number;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
@@ -188,16 +191,18 @@ static int btf_function(const char *name)
 		int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
 		ssize_t n, done = 0;
 
-		if (fd < 0 || fstat(fd, &st))
+		if (fd < 0)
 			return -1;
-		btf = malloc(st.st_size);
-		if (!btf)
-			die("memory");
-		while ((n = read(fd, btf + done, st.st_size - done)) > 0)
+		if (!fstat(fd, &st))
+			btf = malloc(st.st_size);
+		while (btf && (n = read(fd, btf + done, st.st_size - done)) > 0)
 			done += n;
 		close(fd);
-		if (done != st.st_size)
-			die("/sys/kernel/btf/vmlinux");
+		if (!btf || done != st.st_size) {
+			free(btf);
+			btf = NULL;
+			return -1;
+		}
 	}
 	h = (const void *)btf;
 	names = btf + h->hdr_len + h->str_off;
