@@ -55,36 +55,38 @@ static int add(bool same)
 	return ret;
 }
 
-static void remove_to(unsigned int first)
+static void remove_all(void)
 {
-	while (nr > first) {
-		nr--;
+	while (nr--) {
 		unregister_ftrace_function(&all_ops[nr]);
 		ftrace_free_filter(&all_ops[nr]);
 		cond_resched();
 	}
 }
 
-/* If this fails while the module is loaded, nobody calls ftmod_many_exit(). */
-static int number_set(const char *val, const struct kernel_param *kp)
+static int add_more(bool same, unsigned int more)
 {
-	unsigned int more, first = nr;
-	int ret = kstrtouint(val, 0, &more);
+	int ret = 0;
 
 	while (!ret && more--) {
-		ret = add(kp->arg);
+		ret = add(same);
 		cond_resched();
 	}
-	if (ret)
-		remove_to(first);
 	return ret;
+}
+
+static int number_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int more;
+
+	return kstrtouint(val, 0, &more) ?: add_more(kp->arg, more);
 }
 
 static const struct kernel_param_ops number_ops = {
 	.set = number_set,
 };
 module_param_cb(same, &number_ops, &nr, 0200);
-MODULE_PARM_DESC(same, "N: register so many more ops of one function");
+MODULE_PARM_DESC(same, "N: register so many more ops of one function; not when the module is loaded");
 module_param_cb(each, &number_ops, NULL, 0200);
 MODULE_PARM_DESC(each, "N: register so many more ops, each of a function of its own");
 
@@ -101,9 +103,24 @@ static const struct kernel_param_ops call_ops = {
 module_param_cb(call, &call_ops, NULL, 0400);
 MODULE_PARM_DESC(call, "calls the function: how many callbacks ran");
 
+static unsigned int first;
+module_param(first, uint, 0400);
+MODULE_PARM_DESC(first, "how many ops of one function the module begins with");
+
+/* After a load that failed, nobody calls ftmod_many_exit(). */
+static int __init ftmod_many_init(void)
+{
+	int ret = add_more(true, first);
+
+	if (ret)
+		remove_all();
+	return ret;
+}
+module_init(ftmod_many_init);
+
 static void __exit ftmod_many_exit(void)
 {
-	remove_to(0);
+	remove_all();
 }
 module_exit(ftmod_many_exit);
 

@@ -327,6 +327,17 @@ static int pipes(int n)
 
 static int run(char *line);
 
+/* A switch of failures can be opened, although allocations fail at random. */
+static int open_switch(const char *file)
+{
+	int fd;
+
+	while ((fd = open(file, O_RDWR | O_CLOEXEC)) < 0)
+		if (errno != ENOMEM)
+			die(file);
+	return fd;
+}
+
 /* The task's allocations count fail-nth down to zero. */
 static int with_failure(char *line)
 {
@@ -335,9 +346,7 @@ static int with_failure(char *line)
 	int ret;
 
 	if (fd < 0)
-		fd = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		die("/proc/self/fail-nth");
+		fd = open_switch("/proc/self/fail-nth");
 	if (pwrite(fd, n, strlen(n), 0) < 0)
 		die("write fail-nth");
 	ret = run(line);
@@ -349,9 +358,9 @@ static int with_failure(char *line)
 /* The share of the allocations that fail is set in torture.sh. */
 static int set_luck(const char *unlucky)
 {
-	int fd = open("/proc/self/make-it-fail", O_WRONLY | O_CLOEXEC);
+	int fd = open_switch("/proc/self/make-it-fail");
 
-	if (fd < 0 || write(fd, unlucky, 1) != 1)
+	if (write(fd, unlucky, 1) != 1)
 		die("/proc/self/make-it-fail");
 	return close(fd);
 }
