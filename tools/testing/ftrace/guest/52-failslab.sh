@@ -1,179 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Each memory allocation of an operation fails once. Either the operation is refused and nothing has
-# changed, or the operation has worked in full without that memory.
+# Each memory allocation of an operation that failslab can refuse fails once. Either the operation
+# is refused and nothing has changed, or the operation has worked in full without that memory.
 
 . "$(dirname "$0")/tap.sh"
+# shellcheck source=tools/testing/ftrace/guest/failing.sh
+. "$(dirname "$0")/failing.sh"
 
 slab=/sys/kernel/debug/failslab
 need $slab/ignore-gfp-wait /proc/self/fail-nth
-F=$TRACING/set_ftrace_filter
 
 verbose=$(cat $slab/verbose)
 echo 0 > $slab/verbose
 echo N > $slab/ignore-gfp-wait
-
-# The core may have to report the failure itself, and the tracepoints of the base warn about theirs.
-complaints() {
-	kernel_log | bad_news | grep -vE 'Call Trace|WARNING: .*kernel/tracepoint.c:'
-}
-
-# each_fails NAME STATE RESTORE VERB...: each allocation of VERB fails once. STATE prints what must
-# not change, RESTORE undoes a success. No operation here needs MOST allocations.
-MOST=1000
-CLOSED=
-points=0
-each_fails() {
-	name=$1 state=$2 restore=$3
-	shift 3
-	before=$($state)
-	n=0 refused=0 changed='' lost=''
-	while n=$((n + 1)) && [ $n -lt $MOST ]; do
-		ftio nth $n "$@" > "$TMP.out" 2>&1
-		status=$?
-		case $status in
-		0)	[ "$($state)" != "$before" ] || lost="$lost $n" ;;
-		1)	refused=$((refused + 1))
-			[ "$($state)" = "$before" ] || changed="$changed $n:$(cat "$TMP.out")" ;;
-		*)	break ;;
-		esac
-		$restore
-	done
-	[ "$status" != 4 ] || [ "$($state)" != "$before" ] || lost="$lost last"
-	$restore
-	[ "$($state)" = "$before" ] || changed="$changed afterwards"
-	points=$((points + n - 1))
-	[ $MOST -lt 1000 ] || is "$status" 4 "$name: all of its allocations were tried"
-	is "$changed" "" "$name: $((n - 1)) allocations; $refused are needed; the operation is refused and nothing changed"
-	[ -n "$CLOSED" ] || base_todo is "$lost" "" "  what was not refused was done"
-	at_least "$refused" 1 "  a failure was seen"
-	is "$(complaints)" "" "  without a complaint"
-}
-
-# shellcheck disable=SC2317 # called through each_fails
-tracing_state() {
-	cat "$TRACING/current_tracer" "$F" "$TRACING/set_ftrace_notrace"
-	cut -d'	' -f1 "$TRACING/enabled_functions"
-}
-# shellcheck disable=SC2317
-filter_back() {
-	echo vfs_open > "$F"
-}
-# shellcheck disable=SC2317
-tracer_off() {
-	echo nop > "$TRACING/current_tracer"
-}
-# shellcheck disable=SC2317
-notrace_back() {
-	echo > "$TRACING/set_ftrace_notrace"
-}
-# shellcheck disable=SC2317
-word_back() {
-	! grep -q '^vfs_\*:mod:' "$F" || echo '!vfs_*:mod:nosuch' >> "$F"
-}
-# shellcheck disable=SC2317
-commands_back() {
-	clear_commands "$TRACING"
-}
-# shellcheck disable=SC2317
-second_back() {
-	! grep -q '^vfs_read:' "$F" || echo '!vfs_read:traceoff:0' >> "$F"
-}
-# shellcheck disable=SC2317
-all_on() {
-	echo 1 > /proc/sys/kernel/ftrace_enabled
-}
-# shellcheck disable=SC2317
-all_off() {
-	echo 0 > /proc/sys/kernel/ftrace_enabled
-}
-# shellcheck disable=SC2317
-pids() {
-	cat "$TRACING/set_ftrace_pid"
-	tracing_state
-}
-# shellcheck disable=SC2317
-pids_back() {
-	echo > "$TRACING/set_ftrace_pid"
-}
-# shellcheck disable=SC2317
-graph_state() {
-	cat "$TRACING/set_graph_function"
-	tracing_state
-}
-# shellcheck disable=SC2317
-graph_back() {
-	echo vfs_open > "$TRACING/set_graph_function"
-}
-# shellcheck disable=SC2317
-option() {
-	cat "$TRACING/options/func_stack_trace"
-	tracing_state
-}
-# shellcheck disable=SC2317
-option_back() {
-	echo 0 > "$TRACING/options/func_stack_trace"
-}
-# shellcheck disable=SC2317
-profiling() {
-	cat "$TRACING/function_profile_enabled"
-	tracing_state
-}
-# shellcheck disable=SC2317
-profiling_back() {
-	echo 0 > "$TRACING/function_profile_enabled"
-}
-# shellcheck disable=SC2317
-module_state() {
-	cut -d' ' -f1 /proc/modules
-	sed -n '1s/ .*//p' "$TRACING/dyn_ftrace_total_info"
-	tracing_state | grep -v ':mod:'
-}
-# shellcheck disable=SC2317
-module_back() {
-	[ ! -d /sys/module/ftmod_a ] || rmmod ftmod_a
-}
-# A filter that waited for the module is used up, also if the module fails to load after that.
-# shellcheck disable=SC2317
-module_wanted() {
-	module_back
-	grep -q ':mod:' "$F" || echo '*:mod:ftmod_a' >> "$F"
-}
-# shellcheck disable=SC2317
-direct_back() {
-	[ ! -d /sys/module/ftrace_direct ] || rmmod ftrace_direct
-}
-# shellcheck disable=SC2317
-probe_state() {
-	cat "$TRACING/dynamic_events" "$TRACING"/events/f/*/enable
-	tracing_state
-}
-# shellcheck disable=SC2317
-probes_off() {
-	for file in "$TRACING"/events/f/*/enable; do
-		echo 0 > "$file"
-	done
-}
-# For other files: the operation changes FILE, and BACK undoes the change.
-# shellcheck disable=SC2317
-file_state() {
-	cat "$FILE"
-	tracing_state
-}
-# shellcheck disable=SC2317
-file_back() {
-	echo "$BACK" > "$FILE"
-}
-# shellcheck disable=SC2317
-instances() {
-	ls "$TRACING/instances"
-	cut -d'	' -f1 "$TRACING/enabled_functions"
-}
-# shellcheck disable=SC2317
-no_instance() {
-	[ ! -d "$TRACING/instances/f" ] || rmdir "$TRACING/instances/f"
-}
 
 printf 'vfs_open\nvfs_read\nvfs_w*\n' > "$F"
 all_three=$(filter | joined)
@@ -237,6 +77,32 @@ each_fails "take a name out while tracing" file_state file_back append "$F" "!vf
 "
 set_to nop current_tracer
 filter_back
+printf 'vfs_read\nvfs_w*\n*:mod:nosuch\nvfs_link:traceoff:3\n' >> "$F"
+set_to function current_tracer
+each_shows "read the filter" tracing_state sum "$F"
+each_shows "read the functions that are on" tracing_state sum "$TRACING/enabled_functions"
+set_to nop current_tracer
+each_shows "read all functions" tracing_state sum "$TRACING/available_filter_functions"
+commands_back
+filter_back
+if [ -e "$TRACING/set_graph_function" ]; then
+	graph_back
+	set_to function_graph current_tracer
+	each_fails "set a function of the running graph tracer" graph_state graph_back append "$TRACING/set_graph_function" "vfs_read
+"
+	FILE=$TRACING/set_graph_notrace BACK=
+	each_fails "leave a function out of the running graph tracer" file_state file_back append "$FILE" "vfs_read
+"
+	each_fails "append a name to the filter of the running graph tracer" tracing_state filter_back append "$F" "vfs_read
+"
+	FREE=$(idle "$TRACING/current_tracer")
+	each_fails "switch the graph tracer off" tracing_state graph_on write "$TRACING/current_tracer" nop
+	FREE=
+	set_to nop current_tracer
+	: > "$TRACING/set_graph_function"
+else
+	skip "no graph tracer"
+fi
 if [ -e "$TRACING/stack_trace_filter" ]; then
 	FILE=$TRACING/stack_trace_filter BACK=
 	# The filter changes when the file is closed, and this file of the base cannot refuse a close.
@@ -246,7 +112,10 @@ if [ -e "$TRACING/stack_trace_filter" ]; then
 	CLOSED=
 	echo vfs_read > "$FILE"
 	FILE=/proc/sys/kernel/stack_tracer_enabled BACK=0
+	# The switch of the base does not look at the error of the registration.
+	CLOSED=y
 	each_fails "switch the stack tracer on" file_state file_back write "$FILE" 1
+	CLOSED=
 	echo > "$TRACING/stack_trace_filter"
 else
 	skip "no stack tracer"
@@ -264,24 +133,97 @@ each_fails "set an option of the tracer" option option_back write "$TRACING/opti
 set_to nop current_tracer
 if [ -e "$TRACING/function_profile_enabled" ]; then
 	each_fails "switch the profiler on" profiling profiling_back write "$TRACING/function_profile_enabled" 1
+	set_to 1 function_profile_enabled
+	poke
+	set_to 0 function_profile_enabled
+	each_shows "read the profile" profiling sum "$TRACING/trace_stat/function0"
 else
 	skip "no function profiler"
 fi
 if [ -e "$MODULES/ftmod_a.ko" ]; then
+	SAID='ftrace: ftmod_a: no memory for its call sites, not traced'
 	each_fails "load a module" module_state module_back insmod "$MODULES/ftmod_a.ko"
 	module_wanted
 	set_to function current_tracer
+	SAID='ftrace: ftmod_a: .*(not traced|a filter that waited for it is lost)'
 	each_fails "load a module that is traced" module_state module_wanted insmod "$MODULES/ftmod_a.ko"
+	SAID=
 	set_to nop current_tracer
 	clear_commands "$TRACING"
+	module_there
+	set_to function current_tracer
+	FREE=0
+	each_fails "unload a module that is traced and has commands" module_state module_there rmmod ftmod_a
+	FREE=
+	set_to nop current_tracer
+	clear_commands "$TRACING"
+	module_back
 	echo vfs_open > "$F"
 else
 	skip "no ftmod_a.ko"
 fi
 if [ -e "$MODULES/ftrace-direct.ko" ]; then
-	each_fails "register a direct caller" module_state direct_back insmod "$MODULES/ftrace-direct.ko"
+	SAID='ftrace: ftrace_direct: .*not traced'
+	each_fails "load a module with a direct caller" module_state sample_back insmod "$MODULES/ftrace-direct.ko"
+	SAID=
 else
 	skip "no ftrace-direct.ko"
+fi
+if [ -e "$MODULES/ftmod_direct.ko" ] && insmod "$MODULES/ftmod_direct.ko"; then
+	for direct in one all; do
+		each_fails "register a direct caller of $direct" direct_state direct_off write "$D/step" $direct
+		direct_on
+		each_fails "modify a direct caller of $direct" direct_state direct_on write "$D/step" modify
+		FREE=$(idle "$D/step")
+		each_fails "unregister a direct caller of $direct" direct_state direct_on write "$D/step" unregister
+		FREE=
+		direct_off
+	done
+	echo 'ftmod_direct_*' > "$F"
+	set_to function current_tracer
+	each_fails "register a direct caller of traced functions" direct_state direct_off write "$D/step" all
+	direct_on
+	each_fails "modify a direct caller of traced functions" direct_state direct_on write "$D/step" modify
+	each_fails "trace more functions beside a direct caller" direct_state direct_filter append "$F" "vfs_read
+"
+	FREE=$(idle "$D/step")
+	each_fails "unregister a direct caller of traced functions" direct_state direct_on write "$D/step" unregister
+	FREE=
+	set_to nop current_tracer
+	each_fails "trace functions of a direct caller" direct_state tracer_off write "$TRACING/current_tracer" function
+	direct_off
+	rmmod ftmod_direct
+	filter_back
+else
+	skip "no ftmod_direct.ko"
+fi
+L=/sys/kernel/livepatch/livepatch_sample
+# shellcheck disable=SC2317
+patched() {
+	ls /sys/kernel/livepatch
+	grep -v ^Mem /proc/cmdline
+	module_state
+}
+# A patch leaves when no task is in the old or the new function.
+# shellcheck disable=SC2317
+patch_back() {
+	[ ! -e "$L/enabled" ] || echo 0 > "$L/enabled"
+	while [ -d /sys/module/livepatch_sample ] && ! rmmod livepatch_sample 2> /dev/null; do
+		usleep 20000
+	done
+}
+if [ -e "$MODULES/livepatch-sample.ko" ]; then
+	SAID='ftrace: livepatch_sample: .*not traced'
+	each_fails "load a livepatch" patched patch_back insmod "$MODULES/livepatch-sample.ko"
+	SAID=
+else
+	skip "no livepatch-sample.ko"
+fi
+if [ -e "$TRACING/events/ftrace/function/id" ]; then
+	id=$(cat "$TRACING/events/ftrace/function/id")
+	each_shows "count a function with perf" tracing_state perf "$id" "ip == vfs_rea* && ip != vfs_readv"
+else
+	skip "no event of perf"
 fi
 if [ -e "$TRACING/dynamic_events" ] && echo 'p:f/kp vfs_read' >> "$TRACING/dynamic_events" &&
 	echo 'f:f/fp vfs_write' >> "$TRACING/dynamic_events"; then
@@ -320,51 +262,25 @@ commands_back
 MOST=300
 each_fails "make an instance" instances no_instance mkdir "$TRACING/instances/f"
 MOST=1000
+mkdir "$TRACING/instances/f"
+each_fails "remove an instance" instances instance_back rmdir "$TRACING/instances/f"
+if [ -e "$TRACING/snapshot" ]; then
+	# The fewer pages a snapshot has, the fewer allocations it makes.
+	echo 4 > "$TRACING/instances/f/buffer_size_kb"
+	each_fails "set a command for a snapshot" snapshot_state snapshot_back \
+		append "$TRACING/instances/f/set_ftrace_filter" "vfs_read:snapshot:3
+"
+else
+	skip "no snapshot"
+fi
+no_instance
 
 if [ -e "$MODULES/ftmod_callback.ko" ]; then
-	P=/sys/module/ftmod_callback/parameters
 	insmod "$MODULES/ftmod_callback.ko"
-	# shellcheck disable=SC2317
-	hits() {
-		echo '0 call' > "$P/step"
-		cat "$P/hits"
-		cut -d'	' -f1 "$TRACING/enabled_functions"
-	}
-	# shellcheck disable=SC2317
-	unregister() {
-		! grep -q ftmod_cb_one "$TRACING/enabled_functions" || echo '0 unregister' > "$P/step"
-	}
-	# shellcheck disable=SC2317
-	filter_one() {
-		echo '0 filter ftmod_cb_one' > "$P/step"
-	}
-	filter_one
-	each_fails "register ops" hits unregister write "$P/step" "0 register"
-	plain=$refused
+	one_more 0
 	echo '0 register' > "$P/step"
 	each_fails "change the filter of registered ops" hits filter_one write "$P/step" "0 filter ftmod_cb_two"
 	echo '0 unregister' > "$P/step"
-	filter_one
-	# The counters of 64 callbacks are part of the kernel, and the next callback needs memory for its counters. Trampolines
-	# that are not freed yet hold counters, too.
-	settled 0 trampolines > /dev/null
-	insmod "$MODULES/ftmod_many.ko"
-	# The counters of a callback are free when no trampoline that calls the callback is left. Until
-	# then, the next callback needs no memory for its counters.
-	# shellcheck disable=SC2317
-	unregister_freed() {
-		unregister
-		settled 1 trampolines > /dev/null
-	}
-	# A callback that goes while these come makes room for one more, until the next 64.
-	for total in 64 128 192; do
-		works "64 ops are registered" write /sys/module/ftmod_many/parameters/same 64
-		settled 1 trampolines > /dev/null
-		each_fails "register one more than $total ops" hits unregister_freed write "$P/step" "0 register"
-		[ "$refused" -le "$plain" ] || break
-	done
-	base_todo at_least "$refused" $((plain + 1)) "  the counters are needed"
-	rmmod ftmod_many
 	echo '0 forget' > "$P/step"
 else
 	skip "no ftmod_callback.ko"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Each comparison of a call site's bytes finds them wrong once (CONFIG_FTRACE_CORE_FAULTS). Either the
-# operation is refused and nothing has changed, or the operation has worked for all other sites. In
-# both cases that one site is listed as failed, and the next operation works.
+# Each comparison of a call site's bytes finds them wrong once (CONFIG_FTRACE_CORE_FAULTS). Either
+# the operation is refused and nothing has changed, or the operation has worked for all other sites.
+# In both cases that one site is listed as failed, and the next operation works.
 
 . "$(dirname "$0")/tap.sh"
 need /sys/kernel/debug/fail_ftrace_site /proc/self/fail-nth
@@ -37,9 +37,9 @@ next_works() {
 	rmdir "$TRACING/instances/next"
 }
 
-# each_check NAME BEFORE VERB...: each comparison of VERB fails once. A module that is loaded again has
-# no failed sites, so each round begins with BEFORE, which loads the module. With INIT, the site may
-# belong to init text, which is gone when the module is loaded. MODULE has the functions.
+# each_check NAME BEFORE VERB...: each comparison of VERB fails once. A module that is loaded again
+# has no failed sites, so each round begins with BEFORE, which loads the module. With INIT, the site
+# may belong to init text, which is gone when the module is loaded. MODULE has the functions.
 points=0
 INIT=
 MODULE=ftmod_a
@@ -92,6 +92,84 @@ loaded() {
 	insmod "$ftmod"
 }
 # shellcheck disable=SC2317 # called through each_check
+command_on() {
+	clear_commands "$TRACING"
+	named_on
+	echo ftmod_a_two:traceoff >> "$F"
+}
+# shellcheck disable=SC2317 # called through each_check
+no_command() {
+	clear_commands "$TRACING"
+	named
+}
+# direct_of WHAT: a direct caller of WHAT, or none.
+# shellcheck disable=SC2317 # called through each_check
+direct_of() {
+	[ ! -d /sys/module/ftmod_direct ] || rmmod ftmod_direct
+	insmod "$MODULES/ftmod_direct.ko"
+	[ -z "$1" ] || echo "$1" > "$D/step"
+}
+# shellcheck disable=SC2317 # called through each_check
+no_direct() {
+	direct_of ''
+}
+# shellcheck disable=SC2317 # called through each_check
+direct_one() {
+	direct_of one
+}
+# shellcheck disable=SC2317 # called through each_check
+direct_all() {
+	direct_of all
+}
+# An event keeps the module.
+# shellcheck disable=SC2317 # called through each_check
+no_event() {
+	[ ! -e "$TRACING/events/f/e/enable" ] || echo 0 > "$TRACING/events/f/e/enable"
+	echo > "$TRACING/dynamic_events"
+	loaded
+}
+# shellcheck disable=SC2317 # called through each_check
+kprobe_event() {
+	no_event
+	echo 'p:f/e ftmod_a_one' >> "$TRACING/dynamic_events"
+}
+# shellcheck disable=SC2317 # called through each_check
+fprobe_event() {
+	no_event
+	echo 'f:f/e ftmod_a_one' >> "$TRACING/dynamic_events"
+}
+# shellcheck disable=SC2317 # called through each_check
+stack_filter() {
+	echo 0 > "$STACK"
+	loaded
+	echo ftmod_a_one > "$TRACING/stack_trace_filter"
+}
+# shellcheck disable=SC2317 # called through each_check
+stack_on() {
+	stack_filter
+	echo 1 > "$STACK"
+}
+# shellcheck disable=SC2317 # called through each_check
+no_profile() {
+	echo 0 > "$TRACING/function_profile_enabled"
+	globbed
+}
+# shellcheck disable=SC2317 # called through each_check
+profile_on() {
+	no_profile
+	echo 1 > "$TRACING/function_profile_enabled"
+}
+# A patch leaves when no task is in the old or the new function.
+L=/sys/kernel/livepatch/ftmod_patch
+# shellcheck disable=SC2317 # called through each_check
+no_patch() {
+	[ ! -e "$L/enabled" ] || echo 0 > "$L/enabled"
+	while [ -d /sys/module/ftmod_patch ] && ! rmmod ftmod_patch 2> /dev/null; do
+		usleep 20000
+	done
+	loaded
+}
+# shellcheck disable=SC2317 # called through each_check
 named() {
 	loaded
 	echo ftmod_a_one > "$F"
@@ -142,8 +220,8 @@ wanted() {
 	echo function > "$TRACING/current_tracer"
 }
 
-# Only the comparisons count for fail-nth, and they do not fail by chance. Allocations of caches that
-# nobody has chosen do not count.
+# Only the comparisons count for fail-nth, and they do not fail by chance. Allocations of caches
+# that nobody has chosen do not count.
 [ ! -e $slab ] || echo Y > $slab/cache-filter
 echo 0 > /sys/kernel/debug/fail_ftrace_site/times
 echo 100 > /sys/kernel/debug/fail_ftrace_site/probability
@@ -189,8 +267,95 @@ each_check "register an ops with IPMODIFY" redirects write "$P/step" "0 register
 is "$refused $worked" "1 0" "  which is refused"
 each_check "register a second ops on a function" second write "$P/step" "1 register"
 is "$refused $worked" "1 0" "  which is refused"
+each_check "unregister an ops" second write "$P/step" "0 unregister"
+is "$refused $worked" "0 1" "  which works"
 rmmod ftmod_callback
 MODULE=ftmod_a
+each_check "set a command" no_command append "$F" "ftmod_a_two:traceoff
+"
+is "$refused $worked" "1 0" "  which is refused"
+each_check "take a command off" command_on append "$F" "!ftmod_a_two:traceoff
+"
+is "$refused $worked" "0 1" "  which works"
+clear_commands "$TRACING"
+# Unloading a module needs no comparison: its text goes as it is.
+named_on
+is "$(ftio nth 1 rmmod ftmod_a; echo $?)" 4 "unload a module that is traced: nothing is compared"
+is "$(cat "$E")" "" "  and nothing of it is left"
+echo nop > "$TRACING/current_tracer"
+if [ -e "$MODULES/ftmod_direct.ko" ]; then
+	D=/sys/module/ftmod_direct/parameters
+	MODULE=ftmod_direct
+	each_check "register a direct caller" no_direct write "$D/step" one
+	is "$refused $worked" "1 0" "  which is refused"
+	each_check "register a direct caller of three functions" no_direct write "$D/step" all
+	is "$refused $worked" "3 0" "  which is refused"
+	# A function whose bytes are wrong goes on calling the old trampoline, if it calls any.
+	each_check "modify a direct caller" direct_one write "$D/step" modify
+	is "$refused $worked" "0 1" "  which does without the function"
+	each_check "modify a direct caller of three functions" direct_all write "$D/step" modify
+	is "$refused $worked" "0 3" "  which works for the others"
+	each_check "unregister a direct caller" direct_all write "$D/step" unregister
+	is "$refused $worked" "0 3" "  which works"
+	rmmod ftmod_direct
+	MODULE=ftmod_a
+else
+	skip "no ftmod_direct.ko"
+fi
+for probe in p f; do
+	loaded
+	if ! ftio append "$TRACING/dynamic_events" "$probe:f/e ftmod_a_one
+" > /dev/null; then
+		skip "no event \"$probe\""
+		continue
+	fi
+	case $probe in
+	p) before=kprobe_event ;;
+	f) before=fprobe_event ;;
+	esac
+	# Linux 6.12 changes the function of an fprobe when the event is made.
+	if [ $probe = f ] && linux_6; then
+		each_check "make an event \"$probe\"" no_event append "$TRACING/dynamic_events" "f:f/e ftmod_a_one
+"
+	else
+		each_check "switch an event \"$probe\" on" "$before" write "$TRACING/events/f/e/enable" 1
+	fi
+	is "$refused $worked" "1 0" "  which is refused"
+	no_event
+done
+STACK=/proc/sys/kernel/stack_tracer_enabled
+if [ -e $STACK ]; then
+	each_check "switch the stack tracer on" stack_filter write $STACK 1
+	# The switch of the base does not look at the error of the registration.
+	is "$refused $worked" "0 1" "  which does without the function"
+	each_check "name another function of the stack tracer" stack_on append "$TRACING/stack_trace_filter" "ftmod_a_nest
+"
+	each_check "switch the stack tracer off" stack_on write $STACK 0
+	is "$refused $worked" "0 1" "  which works"
+	echo 0 > $STACK
+	echo > "$TRACING/stack_trace_filter"
+else
+	skip "no stack tracer"
+fi
+if [ -e "$TRACING/function_profile_enabled" ]; then
+	each_check "switch the profiler on" no_profile write "$TRACING/function_profile_enabled" 1
+	is "$refused" 0 "  which works for the others"
+	each_check "switch the profiler off" profile_on write "$TRACING/function_profile_enabled" 0
+	is "$refused" 0 "  which works"
+	echo 0 > "$TRACING/function_profile_enabled"
+else
+	skip "no profiler"
+fi
+if [ -e "$MODULES/ftmod_patch.ko" ]; then
+	# The functions of the livepatch itself are compared, too.
+	INIT=y
+	each_check "load a livepatch" no_patch insmod "$MODULES/ftmod_patch.ko"
+	is "$refused $listed" "1 1" "  which is refused if the function is bad that it patches"
+	INIT=
+	no_patch
+else
+	skip "no ftmod_patch.ko"
+fi
 echo "# $points points were tried"
 echo 0 > /sys/kernel/debug/fail_ftrace_site/probability
 [ ! -e $slab ] || echo N > $slab/cache-filter

@@ -2,11 +2,16 @@
 #
 # For gdb, which is attached to a guest with one CPU that has not started yet: the allocation with
 # the number $nth returns NULL or -ENOMEM, counted from 1 over the functions of the core that allocate
-# at boot. Says how many allocations there are, and which one fails.
+# at boot. WINDOWS in the environment names these functions, in the order in which they run; SKIP has
+# words of callers whose allocations do not count. Says how many allocations there are, and which one
+# fails.
+
+import os
 
 import gdb
 
-WINDOWS = ['ftrace_init', 'init_function_trace', 'ops_rebuild_early_tramps']
+WINDOWS = os.environ['WINDOWS'].split()
+SKIP = os.environ['SKIP'].split()
 ALLOCATORS = ['__kmalloc_noprof', '__kmalloc_cache_noprof', '__kmalloc_node_noprof',
               '__kmalloc_node_track_caller_noprof', '__kvmalloc_node_noprof', 'kmem_cache_alloc_noprof',
               'vmalloc_noprof', '__vmalloc_noprof', 'execmem_alloc', 'execmem_alloc_rw',
@@ -33,7 +38,8 @@ def of_the_core(outer):
     # An allocator can jump to another allocator, or call it. The others are the base's own.
     return (register('rsp'), return_address()) != outer and \
         not any(word in symbol(return_address()) for word in
-                ('vmalloc_', 'execmem_', 'mas_', 'tracepoint_', 'add_tracer', 'create_worker'))
+                ('vmalloc_', 'execmem_', 'mas_', 'tracepoint_', 'add_tracer', 'create_worker',
+                 'copy_process', 'prepare_creds', 'getname_', *SKIP))
 
 
 def exists(name):

@@ -29,6 +29,7 @@
 
 #define NOBODY	65534
 #define RING_PAGES	1024
+#define REFUSE		"/sys/module/ftmod_refuse/parameters/nth"
 
 /* The kernel's names of the errors. */
 #ifdef __x86_64__
@@ -46,11 +47,13 @@ static const char usage[] =
 	"  write FILE TEXT    open for writing with truncation, write TEXT, close\n"
 	"  append FILE TEXT   the same with O_APPEND and no truncation\n"
 	"  read FILE          open and read to the end\n"
+	"  sum FILE           the same; print how many bytes were read, and their checksum\n"
 	"  open MODE FILE     open with MODE r, w, a or rw\n"
 	"  mkdir DIR          rmdir DIR\n"
 	"  insmod FILE        rmmod NAME\n"
 	"  nobody VERB ...    do VERB as an unprivileged user\n"
 	"  nth N VERB ...     do VERB; its Nth failable allocation fails; status 4 if it made fewer\n"
+	"  refuse N VERB ...  the same with the allocations that ftmod_refuse refuses; N+: and all that follow\n"
 	"  nops               read \"ADDRESS NAME\" lines, list those not the 5-byte nop in /proc/kcore; or \"all nops\"\n"
 	"  bytes ADDRESS N    print N bytes of kernel memory\n"
 	"  perf ID FILTER     count what trace event ID sees of 10 one-byte reads\n"
@@ -95,19 +98,25 @@ static int write_all(const char *file, const char *text, int flags)
 	return err ? refused() : 0;
 }
 
-static int read_all(const char *file)
+static int read_all(const char *file, bool sum)
 {
+	unsigned long bytes = 0, hash = 5381;
 	char buf[4096];
 	int fd = open(file, O_RDONLY);
 	ssize_t n;
 
 	if (fd < 0)
 		return refused();
-	while ((n = read(fd, buf, sizeof(buf))) > 0)
-		;
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
+		bytes += n;
+		for (ssize_t i = 0; i < n; i++)
+			hash = hash * 33 + (unsigned char)buf[i];
+	}
 	if (n < 0)
 		return refused();
 	close(fd);
+	if (sum)
+		printf("%lu %lx\n", bytes, hash);
 	return 0;
 }
 
@@ -147,24 +156,26 @@ static int as_nobody(int argc, char **argv)
 }
 
 /*
- * Each allocation that may fail counts fail-nth down. If 1 or more is left, no allocation failed.
+ * Each allocation that may fail counts the number in the file down. If 1 or more is left, no
+ * allocation failed.
  */
-static int with_failure(const char *n, int argc, char **argv)
+static int with_failure(const char *file, const char *n, int argc, char **argv)
 {
 	char left[16] = "";
-	int fd = open("/proc/self/fail-nth", O_RDWR);
+	int fd = open(file, O_RDWR);
 	int err, ret;
 
-	if (fd < 0)
-		die("/proc/self/fail-nth");
-	/* stdio allocates on its first output: not while allocations fail. */
+	/* The kernel allocates for the first read, and stdio for its first output: not later. */
+	if (fd < 0 || read(fd, left, sizeof(left) - 1) < 0)
+		die(file);
 	setvbuf(stdout, malloc(BUFSIZ), _IOFBF, BUFSIZ);
-	if (write(fd, n, strlen(n)) < 0)
-		die("write fail-nth");
+	if (pwrite(fd, n, strlen(n), 0) < 0)
+		die(file);
 	ret = run(argc, argv);
+	memset(left, 0, sizeof(left));
 	err = pread(fd, left, sizeof(left) - 1, 0) < 0;
-	if (write(fd, "0", 1) < 0 || err)
-		die("read fail-nth");
+	if (pwrite(fd, "0", 1, 0) < 0 || err)
+		die(file);
 	return atoi(left) > 0 ? 4 : ret;
 }
 
@@ -571,7 +582,9 @@ static int run(int argc, char **argv)
 	if (!strcmp(verb, "append") && argc == 3)
 		return write_all(argv[1], argv[2], O_WRONLY | O_APPEND);
 	if (!strcmp(verb, "read") && argc == 2)
-		return read_all(argv[1]);
+		return read_all(argv[1], false);
+	if (!strcmp(verb, "sum") && argc == 2)
+		return read_all(argv[1], true);
 	if (!strcmp(verb, "open") && argc == 3)
 		return open_mode(argv[1], argv[2]);
 	if (!strcmp(verb, "mkdir") && argc == 2)
@@ -585,7 +598,9 @@ static int run(int argc, char **argv)
 	if (!strcmp(verb, "nobody") && argc > 1)
 		return as_nobody(argc - 1, argv + 1);
 	if (!strcmp(verb, "nth") && argc > 2)
-		return with_failure(argv[1], argc - 2, argv + 2);
+		return with_failure("/proc/self/fail-nth", argv[1], argc - 2, argv + 2);
+	if (!strcmp(verb, "refuse") && argc > 2)
+		return with_failure(REFUSE, argv[1], argc - 2, argv + 2);
 	if (!strcmp(verb, "nops") && argc == 1)
 		return check_nops();
 	if (!strcmp(verb, "bytes") && argc == 3)
