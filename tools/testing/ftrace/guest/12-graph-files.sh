@@ -47,6 +47,28 @@ unlike "$(trace_lines)" '\|  vfs_read\(\) \{' "and no more"
 set_to 0 max_graph_depth
 set_to nop current_tracer
 
+# Two graph tracers, each with its own filter, share one ops on the call sites.
+enabled() {
+	cut -d' ' -f1 "$TRACING/enabled_functions" | sort | joined
+}
+set_to "" set_graph_function
+set_to vfs_read set_ftrace_filter
+mkdir "$TRACING/instances/graph"
+set_to vfs_write instances/graph/set_ftrace_filter
+set_to function_graph current_tracer
+works "a second graph tracer, in an instance" write "$TRACING/instances/graph/current_tracer" function_graph
+is "$(enabled)" "vfs_read vfs_write" "  both have their functions"
+works "the first gets one more" append "$TRACING/set_ftrace_filter" vfs_rename
+is "$(enabled)" "vfs_read vfs_rename vfs_write" "  which is on, too"
+works "the second gets another" write "$TRACING/instances/graph/set_ftrace_filter" vfs_open
+is "$(enabled)" "vfs_open vfs_read vfs_rename" "  in place of its first"
+set_to nop current_tracer
+is "$(enabled)" vfs_open "the second goes on alone"
+set_to nop instances/graph/current_tracer
+rmdir "$TRACING/instances/graph"
+set_to "" set_ftrace_filter
+set_to vfs_read set_graph_function
+
 # refused
 fails_with EINVAL "an unknown name" append "$G" "nosuch_function
 "
