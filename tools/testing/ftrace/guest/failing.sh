@@ -143,9 +143,9 @@ attach() {
 	echo "$(cat "$R/nth") $(cat "$TMP.said")"
 	echo 0 > "$R/nth"
 }
-# attached VERB: each allocation of an attachment fails once. Those that failslab refuses do not:
-# BPF allocates when it detaches a program, too, and if that fails, BPF frees what is still
-# attached.
+# attached VERB: each allocation that ftmod_refuse can refuse fails once while a program is attached.
+# failslab refuses none here: BPF allocates when it detaches a program, too. If that allocation
+# fails, BPF frees what is still attached.
 attached() {
 	before=$(tracing_state)
 	# shellcheck disable=SC2046 # several words
