@@ -352,12 +352,16 @@ void tracer_word(struct text *t)
 		add(t, "%s", PICK(names));
 }
 
+/*
+ * The option func_stack_trace itself is not here: without a filter it takes a stack trace in each
+ * function, as a command on all functions would. Nor is a word with this end, or with more behind.
+ */
 void option_word(struct text *t)
 {
 	static const char *const names[] = {
-		"func_stack_trace", "func-no-repeats", "function-fork", "overwrite", "irq-info",
+		"func_stack_trac", "func-no-repeats", "function-fork", "overwrite", "irq-info",
 		"markers", "event-fork", "disable_on_free", "pause-on-trace", "hash-ptr",
-		"funcgraph-irqs", "sleep-time", "nosuch", "no", "nono", "func", "func_stack_trace2",
+		"funcgraph-irqs", "sleep-time", "nosuch", "no", "nono", "func", "fun_stack_trace",
 		"funcgraph-retval", "sym-addr", "context-info",
 	};
 
