@@ -200,8 +200,8 @@ sub calls {
 	return join ' ', sort @sites;
 }
 
-# The errors that readelf finds in FILE, without numbers and quoted names. readelf reports a bad name of a symbol
-# only where something refers to the symbol.
+# The errors that readelf finds in FILE, without numbers and quoted names. readelf reports a bad name
+# of a symbol only where something refers to the symbol.
 sub complaints {
 	my ($file) = @_;
 	my (undef, $out, $err) = run('readelf', '-aW', $file);
