@@ -580,9 +580,6 @@ static void step(const char *dir)
 	flags |= one_in(2) ? O_TRUNC : one_in(5) ? 0 : O_APPEND;
 	if (target->flags & TOP)
 		dir = top;
-	else if (dir == own && !(target->flags & FILTER))
-		/* Tracers that nobody stops would leave the guest no time. */
-		dir = instance[0];
 	start(dir, target);
 	add(&history, "%s%s:", file.path, flags & O_TRUNC ? ", truncated" : "");
 	if (file.judged)
