@@ -69,27 +69,45 @@ static int class_make_room(u32 id)
 }
 
 /**
- * ftrace_class_check - may the ops of a class share a function?
- * @c: the class
- * @new: the ops of the class that is about to be added
+ * ftrace_direct_agrees - ask the owner of a direct caller to share a function
+ * @direct: the direct caller
+ * @ip: address of the function
+ * @cmd: the question
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 if the owner agrees; -EBUSY, or the error that the owner returns.
+ */
+int ftrace_direct_agrees(struct ftrace_ops *direct, unsigned long ip, enum ftrace_ops_cmd cmd)
+{
+	int answer = direct->ops_func ? ftrace_ask_owner(direct, ip, cmd) : -EBUSY;
+
+	/* Only 0 agrees, and only a negative value is an error. */
+	return answer > 0 ? -EBUSY : answer;
+}
+
+/**
+ * ftrace_set_check - may a set of ops share a function?
+ * @set: the ops
+ * @nr: number of ops
+ * @new: the ops of the set that is about to be added
  * @ip: address of the function
  * @asked: the owners of direct callers have been asked whether they share with @new
  *
  * One ops may change the instruction pointer, and one ops may be a direct caller. Both
- * may be in a class if the owner of the direct caller agrees. The owner is asked before
+ * may be in a set if the owner of the direct caller agrees. The owner is asked before
  * the ops that changes the instruction pointer is registered. If that ops gets a function
  * later, by a change of its filter, the owner does not know of it.
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, -EBUSY, or the answer of the owner of the direct caller.
  */
-int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *new,
-		       unsigned long ip, bool asked)
+int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
+		     const struct ftrace_ops *new, unsigned long ip, bool asked)
 {
 	struct ftrace_ops *ipmodify = NULL, *direct = NULL;
 
-	for (unsigned int i = 0; i < c->nr; i++) {
-		struct ftrace_ops *ops = c->ops[i];
+	for (unsigned int i = 0; i < nr; i++) {
+		struct ftrace_ops *ops = set[i];
 
 		if (ops->flags & FTRACE_OPS_FL_IPMODIFY) {
 			if (ipmodify)
@@ -107,7 +125,7 @@ int ftrace_class_check(const struct ftrace_class *c, const struct ftrace_ops *ne
 	if (!direct->ops_func)
 		return -EBUSY;
 	if (new == direct)
-		return ftrace_ask_owner(direct, ip, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
+		return ftrace_direct_agrees(direct, ip, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
 	return asked ? 0 : -EBUSY;
 }
 

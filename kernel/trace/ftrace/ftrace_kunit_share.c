@@ -119,6 +119,11 @@ static void direct_callers_are_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
 
+	/* Only 0 agrees. */
+	answer = 1;
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), -EBUSY);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+
 	answer = 0;
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
@@ -130,6 +135,68 @@ static void direct_callers_are_asked(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, stub, true), 0);
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
+}
+
+/* A direct caller that comes second is asked as part of the plan. */
+static void second_direct_callers_are_asked(struct kunit *test)
+{
+	static const int answers[][2] = { { -EAGAIN, -EAGAIN }, { 1, -EBUSY }, { 0, 0 } };
+
+	ftrace_kunit_add_ops(test, &direct);
+	ftrace_kunit_add_ops(test, &redirect);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&direct, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	for (int i = 0; i < ARRAY_SIZE(answers); i++) {
+		asked = 0;
+		answer = answers[i][0];
+		KUNIT_EXPECT_EQ(test, register_ftrace_direct(&direct, stub), answers[i][1]);
+		KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF));
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
+	}
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+}
+
+static unsigned int share_nr_tramps(void)
+{
+	unsigned int nr = 0;
+
+	guard(preempt)();
+	while (arch_ftrace_tramp_nth(nr))
+		nr++;
+	return nr;
+}
+
+/* A second direct caller is refused before a class or a trampoline is made for it. */
+static void second_direct_callers_are_refused(struct kunit *test)
+{
+	static struct ftrace_ops second;
+	unsigned long func1 = (unsigned long)ftrace_kunit_func1;
+	unsigned int classes, tramps;
+
+	share_func1(test);
+	ftrace_kunit_add_ops(test, &second);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&second, ftrace_kunit_func1, true), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&second, stub), -EBUSY);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&second, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&second, stub), 0);
+
+	classes = ftrace_kunit_nr_classes();
+	tramps = share_nr_tramps();
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&second, ftrace_kunit_func1, false), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&second, "ftrace_kunit_func1", 18, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&second, func1, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&second, "!ftrace_kunit_func1", 19, 0), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), classes);
+	/* The trampolines of earlier cases may be freed meanwhile. */
+	KUNIT_EXPECT_LE(test, share_nr_tramps(), tramps);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func2, stub));
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&second, stub, true), 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func2, 0));
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
 }
 
 /* Code that takes the place of a direct caller may not be able to share the function. */
@@ -231,6 +298,8 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(conflict_changes_nothing),
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	KUNIT_CASE(direct_callers_are_asked),
+	KUNIT_CASE(second_direct_callers_are_asked),
+	KUNIT_CASE(second_direct_callers_are_refused),
 	KUNIT_CASE(new_addresses_are_asked_about),
 	KUNIT_CASE(sharing_outlives_a_rival),
 	KUNIT_CASE(switching_asks_nobody),

@@ -42,11 +42,6 @@ struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag)
 	return NULL;
 }
 
-static int ipmodify_ask(struct ftrace_ops *direct, unsigned long ip, enum ftrace_ops_cmd cmd)
-{
-	return direct->ops_func ? ftrace_ask_owner(direct, ip, cmd) : -EBUSY;
-}
-
 /*
  * Ask the owner of each direct caller on a function of @ops to share the function, or
  * tell the owner that the direct caller is alone on the function again. Ask at most
@@ -82,7 +77,7 @@ static int ipmodify_ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int
 		 */
 		if (cmd == FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER && peer)
 			continue;
-		ret = ipmodify_ask(direct, entry->ip, cmd);
+		ret = ftrace_direct_agrees(direct, entry->ip, cmd);
 		if (ret && cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER)
 			return ret;
 		++*asked;

@@ -85,25 +85,6 @@ static unsigned int plan_set(const struct plan *p, const struct ftrace_class *fr
 	return n;
 }
 
-/* May all ops that are new to a site share the site? */
-static int plan_check(const struct plan *p, const struct ftrace_class *from,
-		      const struct ftrace_class *to, unsigned long ip)
-{
-	int ret = 0;
-
-	if (p->flags & FTRACE_PLAN_AGREED)
-		return 0;
-	for (unsigned int i = 0; i < to->nr && !ret; i++) {
-		struct ftrace_ops *ops = to->ops[i];
-
-		/* Another address to call may not share the site, even if the old one does. */
-		if (!ftrace_class_has(from, ops) ||
-		    (ops->flags & FTRACE_OPS_FL_DIRECT && to->direct != from->direct))
-			ret = ftrace_class_check(to, ops, ip, p->flags & FTRACE_PLAN_ASKED);
-	}
-	return ret;
-}
-
 /* What the direct caller in the set of a site has called. */
 static unsigned long plan_direct(struct ftrace_ops **set, unsigned int nr, unsigned long ip)
 {
@@ -114,11 +95,30 @@ static unsigned long plan_direct(struct ftrace_ops **set, unsigned int nr, unsig
 	return direct;
 }
 
+/* May all ops that are new to a site share the site? */
+static int plan_check(const struct plan *p, const struct ftrace_class *from,
+		      struct ftrace_ops **set, unsigned int nr, unsigned long ip)
+{
+	bool moves = plan_direct(set, nr, ip) != from->direct;
+	int ret = 0;
+
+	if (p->flags & FTRACE_PLAN_AGREED)
+		return 0;
+	for (unsigned int i = 0; i < nr && !ret; i++) {
+		struct ftrace_ops *ops = set[i];
+
+		/* Another address to call may not share the site, even if the old one does. */
+		if (!ftrace_class_has(from, ops) || (ops->flags & FTRACE_OPS_FL_DIRECT && moves))
+			ret = ftrace_set_check(set, nr, ops, ip, p->flags & FTRACE_PLAN_ASKED);
+	}
+	return ret;
+}
+
+/* A set that cannot share the site is refused before anything is made for it. */
 static struct ftrace_class *plan_class(const struct plan *p, struct ftrace_class *from,
 				       unsigned long ip)
 {
 	struct ftrace_ops **set __free(kvfree) = NULL;
-	struct ftrace_class *to;
 	unsigned int nr;
 	int ret;
 
@@ -126,11 +126,10 @@ static struct ftrace_class *plan_class(const struct plan *p, struct ftrace_class
 	if (!set)
 		return ERR_PTR(-ENOMEM);
 	nr = plan_set(p, from, ip, set);
-	to = ftrace_class_of(set, nr, plan_direct(set, nr, ip));
-	if (IS_ERR(to))
-		return to;
-	ret = plan_check(p, from, to, ip);
-	return ret ? ERR_PTR(ret) : to;
+	ret = plan_check(p, from, set, nr, ip);
+	if (ret)
+		return ERR_PTR(ret);
+	return ftrace_class_of(set, nr, plan_direct(set, nr, ip));
 }
 
 /* The class that a site must get, or an error. */
