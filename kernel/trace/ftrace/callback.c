@@ -204,9 +204,11 @@ static void callback_wait_boot_idle(void)
  * ftrace_wait_callbacks - wait for grace periods that cover any task in a
  *	callback or a trampoline
  *
- * A task in a trampoline may be in a context that RCU does not watch: for such a task
- * the rude flavour makes every CPU schedule. Or the task may have been preempted: for
- * such a task the tasks flavour waits until the task has scheduled voluntarily.
+ * A task in a trampoline may have been preempted: the tasks flavour waits until the
+ * task has scheduled voluntarily. Without preemption this flavour is plain RCU, which
+ * covers all tasks that RCU watches. On an architecture whose entry code and idle loop
+ * can be traced, a task may be in a trampoline where RCU does not watch. There the
+ * rude flavour makes every CPU schedule.
  *
  * Context: Process context, may sleep. ftrace_lock not held.
  */
@@ -216,9 +218,9 @@ void ftrace_wait_callbacks(void)
 	if (!rcu_scheduler_active)
 		return;
 	callback_wait_boot_idle();
-	synchronize_rcu_tasks_rude();
-	if (IS_ENABLED(CONFIG_PREEMPTION))
-		synchronize_rcu_tasks();
+	if (!IS_ENABLED(CONFIG_ARCH_WANTS_NO_INSTR))
+		synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
 }
 
 static void caller_slot_init(struct ftrace_caller *caller, unsigned int n, struct ftrace_ops *ops)

@@ -292,7 +292,10 @@ int ftrace_ops_stop(struct ftrace_ops *ops)
  * @ops: the ops, for which ftrace_ops_stop() has returned 0
  *
  * An ops can be freed when no task is in its callback. Tasks in a direct caller are not
- * counted: this function waits for grace periods, unless the owner waits by itself.
+ * counted: this function waits for grace periods, unless the owner waits by itself. If
+ * the callback changes the instruction pointer, a task goes to the new address after it
+ * has left the callback, at the end of the trampoline. The owner may free the code at
+ * that address, so this function waits until the task has left the trampoline, too.
  *
  * Context: Process context, may sleep. ftrace_lock not held.
  */
@@ -302,7 +305,8 @@ void ftrace_ops_stop_wait(struct ftrace_ops *ops)
 		return;
 	if (!(ops->flags & FTRACE_OPS_FL_DIRECT))
 		ftrace_callback_wait(ops->callback, ops->func);
-	else if (!(ops->flags & FTRACE_OPS_FL_OWN_WAIT))
+	if (ops->flags & FTRACE_OPS_FL_IPMODIFY ||
+	    (ops->flags & FTRACE_OPS_FL_DIRECT && !(ops->flags & FTRACE_OPS_FL_OWN_WAIT)))
 		ftrace_wait_callbacks();
 
 	guard(mutex)(&ftrace_lock);

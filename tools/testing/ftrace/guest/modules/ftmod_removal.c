@@ -247,6 +247,62 @@ static void run_callback(void)
 	stop_held(&other);
 }
 
+/* Where an ops sends the visitor instead of ftmod_rm_one(). */
+static struct {
+	unsigned int entered;
+	unsigned int late;
+	bool gone;
+} elsewhere;
+
+static noinline void notrace ftmod_rm_elsewhere(void)
+{
+	elsewhere.entered++;
+	elsewhere.late += READ_ONCE(elsewhere.gone);
+}
+
+static void notrace redirect_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				  struct ftrace_regs *fregs)
+{
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)ftmod_rm_elsewhere);
+}
+
+static void unredirect(void *arg)
+{
+	unregister_ftrace_function(arg);
+	WRITE_ONCE(elsewhere.gone, true);
+}
+
+/*
+ * The younger ops has set the instruction pointer, and the visitor is held in the older ops: the
+ * visitor still has to go to the address that the younger ops has set.
+ */
+static void run_ipmodify(void)
+{
+	static struct ftrace_ops redirect = {
+		.func = redirect_func,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+	};
+	struct errand visitor, remover;
+	int ret;
+
+	memset(&elsewhere, 0, sizeof(elsewhere));
+	if (start_held(&a, ftmod_rm_one))
+		return;
+	ret = ftrace_set_filter_ip(&redirect, (unsigned long)ftmod_rm_one, 0, 1) ?:
+	      register_ftrace_function(&redirect);
+	check(!ret, "an ops that changes the instruction pointer: %d", ret);
+	if (!ret && hold(&a, &visitor, ftmod_rm_one)) {
+		send(&remover, unredirect, &redirect);
+		check(!back_within(&remover, HZ), "unregistering it waits for a task that it has sent elsewhere");
+		release(&a, &visitor);
+		check(back_within(&remover, PATIENCE), "it is unregistered then");
+	}
+	check(elsewhere.entered == 1, "the visitor went elsewhere: %u", elsewhere.entered);
+	check(!elsewhere.late, "and not after the ops had gone: %u", elsewhere.late);
+	ftrace_free_filter(&redirect);
+	stop_held(&a);
+}
+
 /* The visitor enters on the last CPU, which then leaves. */
 static void visit_on_last(void *func)
 {
@@ -499,6 +555,7 @@ const struct run runs[] = {
 	{ "slot", run_slot },
 	{ "dead", run_dead },
 	{ "callback", run_callback },
+	{ "ipmodify", run_ipmodify },
 	{ "offline", run_offline },
 	{ "again", run_again },
 	{ "direct", run_direct },
