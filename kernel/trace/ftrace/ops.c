@@ -46,19 +46,41 @@ struct ftrace_ops global_ops = {
 static u64 ops_seq;
 
 /**
- * ftrace_ops_init - set up an ops before its first use
+ * ftrace_ops_init_with - set up an ops before its first use, with a filter
  * @ops: the ops
+ * @filter: the filter that it uses
  *
- * Context: Any context. The caller prevents concurrent calls for one ops.
+ * Several users of an ops may call this function at the same time, and none of them
+ * initialises a lock that another one holds already.
+ *
+ * Context: Process context.
  */
-void ftrace_ops_init(struct ftrace_ops *ops)
+void ftrace_ops_init_with(struct ftrace_ops *ops, struct ftrace_ops_hash *filter)
 {
+	static DEFINE_SPINLOCK(lock);
+
+	/* Pairs with smp_store_release() below: what is initialised is seen as such. */
+	if (smp_load_acquire(&ops->flags) & FTRACE_OPS_FL_INITIALIZED)
+		return;
+	guard(spinlock)(&lock);
 	if (ops->flags & FTRACE_OPS_FL_INITIALIZED)
 		return;
 	mutex_init(&ops->local_hash.regex_lock);
 	INIT_LIST_HEAD(&ops->subop_list);
-	ops->func_hash = &ops->local_hash;
-	ops->flags |= FTRACE_OPS_FL_INITIALIZED;
+	ops->func_hash = filter;
+	/* Pairs with smp_load_acquire() above. */
+	smp_store_release(&ops->flags, ops->flags | FTRACE_OPS_FL_INITIALIZED);
+}
+
+/**
+ * ftrace_ops_init - set up an ops before its first use, with a filter of its own
+ * @ops: the ops
+ *
+ * Context: Process context.
+ */
+void ftrace_ops_init(struct ftrace_ops *ops)
+{
+	ftrace_ops_init_with(ops, &ops->local_hash);
 }
 
 /**

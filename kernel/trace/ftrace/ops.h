@@ -11,6 +11,7 @@ extern struct list_head ftrace_ops_registered;
 #define for_each_ftrace_ops(ops)	\
 	list_for_each_entry(ops, &ftrace_ops_registered, list)
 
+void ftrace_ops_init_with(struct ftrace_ops *ops, struct ftrace_ops_hash *filter);
 void ftrace_ops_init(struct ftrace_ops *ops);
 bool ftrace_ops_active(const struct ftrace_ops *ops);
 int ftrace_ops_plan(struct ftrace_ops *ops, struct ftrace_ops *where, unsigned int flags);

@@ -267,9 +267,6 @@ EXPORT_SYMBOL_GPL(ftrace_free_filter);
  */
 void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
 {
-	if (ops->flags & FTRACE_OPS_FL_INITIALIZED)
-		return;
-	ftrace_ops_init(ops);
-	ops->func_hash = &global_ops.local_hash;
+	ftrace_ops_init_with(ops, &global_ops.local_hash);
 }
 EXPORT_SYMBOL_GPL(ftrace_ops_set_global_filter);
