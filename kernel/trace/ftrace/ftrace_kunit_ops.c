@@ -7,6 +7,7 @@
  */
 #include <linux/ftrace_arch.h>
 
+#include "callback.h"
 #include "class.h"
 #include "core.h"
 #include "ftrace_kunit.h"
@@ -159,11 +160,59 @@ static void bad_input_is_refused(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(ops_a.func_hash->filter_hash));
 }
 
+static void ops_end_killed(void *unused)
+{
+	ftrace_disabled = 0;
+}
+
+/*
+ * After ftrace_kill() an ops cannot be unregistered, but its owner may free it: nothing that the
+ * core still does may look at the ops.
+ */
+static void killed_ops_is_forgotten(struct kunit *test)
+{
+	unsigned int before = ftrace_kunit_nr_classes();
+	struct ftrace_callback *callback;
+	struct ftrace_ops *op;
+	bool found = false;
+
+	ftrace_kunit_add_ops(test, &ops_a);
+	ftrace_kunit_add_ops(test, &ops_b);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops_a, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops_b, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_b), 0);
+	callback = ops_a.callback;
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ops_end_killed, NULL), 0);
+	ftrace_disabled = 1;
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), -ENODEV);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), -ENODEV);
+	ftrace_disabled = 0;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		for_each_ftrace_ops(op)
+			found |= op == &ops_a;
+		KUNIT_EXPECT_FALSE(test, found);
+		KUNIT_EXPECT_FALSE(test, ftrace_class_has(ftrace_kunit_class(ftrace_kunit_func1),
+							  &ops_a));
+	}
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before);
+
+	/* The core is not really dead: the case ends what it began. */
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_callback_put(callback);
+	ops_a.callback = NULL;
+}
+
 static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(one_ops_is_called),
 	KUNIT_CASE(sets_of_ops_are_classes),
 	KUNIT_CASE(callbacks_can_change),
 	KUNIT_CASE(bad_input_is_refused),
+	KUNIT_CASE(killed_ops_is_forgotten),
 	{ }
 };
 

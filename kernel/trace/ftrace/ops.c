@@ -207,6 +207,19 @@ bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 	return false;
 }
 
+/*
+ * After ftrace_kill() sites still call the ops, and nothing can be done about that. But the
+ * owner may free the ops, so the lists and classes of the core must not have it any more.
+ */
+static void ops_forget(struct ftrace_ops *ops)
+{
+	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return;
+	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	ftrace_classes_lose(ops);
+	list_del(&ops->list);
+}
+
 /* The core does not call the ops any more. */
 static void ops_end(struct ftrace_ops *ops)
 {
@@ -292,8 +305,10 @@ int ftrace_ops_stop(struct ftrace_ops *ops)
 {
 	int ret;
 
-	if (unlikely(ftrace_disabled))
+	if (unlikely(ftrace_disabled)) {
+		ops_forget(ops);
 		return -ENODEV;
+	}
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
 		return -EBUSY;
 
