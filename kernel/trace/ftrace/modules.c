@@ -138,12 +138,18 @@ int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
 	return ret;
 }
 
-/* Remove a table whose text is about to be freed, and take its sites out of their classes. */
+/*
+ * Remove a table whose text is about to be freed, and take its sites out of their classes.
+ * After ftrace_kill() the sites call their trampolines as long as there is text.
+ */
 static void mod_drop_table(struct ftrace_table *t)
 {
-	for (unsigned int i = 0; i < t->nr; i++) {
-		ftrace_class_put(ftrace_class_nth(site_class(&t->sites[i])), 1);
-		ftrace_yield(i);
+	if (!ftrace_disabled) {
+		ftrace_plan_clear(t);
+		for (unsigned int i = 0; i < t->nr; i++) {
+			ftrace_class_put(ftrace_class_nth(site_class(&t->sites[i])), 1);
+			ftrace_yield(i);
+		}
 	}
 	mod_account(t, -1);
 	ftrace_tables_drop(t);

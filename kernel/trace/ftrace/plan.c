@@ -551,6 +551,36 @@ static void plan_small(struct plan *p)
 }
 
 /**
+ * ftrace_plan_clear - turn all sites of a table into nops
+ * @t: the table, whose text will be freed soon
+ *
+ * The text may still run: a module can be entered through its parameters, and by work that it
+ * has queued, until its text is freed. So no site may go on calling a trampoline that can be
+ * freed before the text. This needs no memory. A site with unexpected bytes keeps its class.
+ *
+ * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
+ */
+void ftrace_plan_clear(struct ftrace_table *t)
+{
+	struct plan p = { .batch = small_batch };
+
+	plan_start(&p);
+	for (unsigned int i = 0; i < t->nr; i++) {
+		struct ftrace_site *site = &t->sites[i];
+
+		ftrace_yield(i);
+		if (!site_class(site) || site->state & SITE_FAILED)
+			continue;
+		plan_move(&p, site, site_ip(t, site), ftrace_class_nth(site_class(site)),
+			  ftrace_class_nth(0));
+		if (p.nr == ARRAY_SIZE(small_batch))
+			plan_small_flush(&p);
+	}
+	if (p.nr)
+		plan_small_flush(&p);
+}
+
+/**
  * ftrace_plan_run - carry out a change
  * @changes: the ops that change, youngest first; they already have their new filters
  * @nr: number of changes

@@ -51,6 +51,7 @@ enum ftrace_plan_flags {
 	FTRACE_PLAN_ASKED	= BIT(3),
 };
 
+void ftrace_plan_clear(struct ftrace_table *t);
 int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 		    const struct ftrace_scope *scope, unsigned int flags);
 
