@@ -13,15 +13,15 @@
 #include "ops.h"
 #include "plan.h"
 
-/* Do @ops, or an ops that runs under it, use the filter @hash? */
-static bool filter_ops_uses(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)
+/* The user of the filter @hash: @ops, or an ops that runs under it; NULL if there is none. */
+static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)
 {
 	struct ftrace_ops *sub;
 
 	for_each_ftrace_sub(sub, ops)
 		if (sub->func_hash == hash)
-			return true;
-	return false;
+			return sub;
+	return NULL;
 }
 
 /**
@@ -62,7 +62,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	}
 
 	for_each_ftrace_ops(op) {
-		nr += filter_ops_uses(op, ops->func_hash);
+		nr += !!filter_user(op, ops->func_hash);
 		ftrace_yield(looked++);
 	}
 	changes = kvcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
@@ -74,10 +74,13 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	rcu_assign_pointer(*orig, copy);
 	if (nr) {
 		nr = 0;
-		for_each_ftrace_ops(op)
-			if (filter_ops_uses(op, ops->func_hash))
+		for_each_ftrace_ops(op) {
+			struct ftrace_ops *user = filter_user(op, ops->func_hash);
+
+			if (user)
 				changes[nr++] = (struct ftrace_change){
-					op, ftrace_ops_active(op) };
+					op, ftrace_ops_active(op), user };
+		}
 
 		/* An empty filter means all functions. */
 		scope.all = enable && (ftrace_hash_empty(old) || ftrace_hash_empty(copy));

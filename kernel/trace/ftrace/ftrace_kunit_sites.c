@@ -16,6 +16,7 @@
 #include "core.h"
 #include "ftrace_kunit.h"
 #include "ops.h"
+#include "plan.h"
 #include "table.h"
 
 #define STRANGE	MCOUNT_ADDR
@@ -188,6 +189,61 @@ static void bad_site_forgets_a_direct_caller(struct kunit *test)
 }
 #endif
 
+/* If one ops under an ops names a bad site, others can still be added under it. */
+static void bad_site_concerns_who_names_it(struct kunit *test)
+{
+	static struct ftrace_ops above = { .func = ftrace_kunit_note, .private = (void *)'g' };
+	static struct ftrace_ops sub_a = { .func = ftrace_kunit_note };
+	static struct ftrace_ops sub_b = { .func = ftrace_kunit_note };
+
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&sub_a, ftrace_kunit_func4, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&sub_b, ftrace_kunit_func2, true), 0);
+	ftrace_kunit_add_ops(test, &ops_b);
+	scoped_guard(mutex, &ftrace_lock)
+		KUNIT_ASSERT_EQ(test, ftrace_startup_subops(&above, &sub_a, 0), 0);
+	site_break(test, ftrace_kunit_func4);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
+	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
+
+	scoped_guard(mutex, &ftrace_lock) {
+		KUNIT_EXPECT_EQ(test, ftrace_startup_subops(&above, &sub_b, 0), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_shutdown_subops(&above, &sub_b, 0), 0);
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&sub_b, ftrace_kunit_func4, false), 0);
+	scoped_guard(mutex, &ftrace_lock) {
+		KUNIT_EXPECT_EQ(test, ftrace_startup_subops(&above, &sub_b, 0), -EINVAL);
+		KUNIT_EXPECT_EQ(test, ftrace_shutdown_subops(&above, &sub_a, 0), 0);
+	}
+	ftrace_ops_stop_wait(&above);
+	ftrace_free_filter(&sub_a);
+	ftrace_free_filter(&sub_b);
+}
+
+/* The sites of text that will be freed call nothing any more, whoever traces them. */
+static void text_that_goes_calls_nothing(struct kunit *test)
+{
+	unsigned int before = ftrace_kunit_nr_classes();
+	struct ftrace_table *t, part;
+
+	ftrace_kunit_add_ops(test, &ops_a);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops_a, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops_a, ftrace_kunit_func2, false), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
+
+	/* A table of one site stands for the text of a module. */
+	scoped_guard(mutex, &ftrace_lock) {
+		struct ftrace_site *site = ftrace_kunit_site(ftrace_kunit_func1, &t);
+
+		part = (struct ftrace_table){ .start = t->start, .end = t->end, .sites = site, .nr = 1 };
+		ftrace_plan_clear(&part);
+	}
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "a");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before);
+}
+
 static void disabled_is_nop_everywhere(struct kunit *test)
 {
 	struct ftrace_table *t;
@@ -208,6 +264,8 @@ static struct kunit_case sites_cases[] = {
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	KUNIT_CASE(bad_site_forgets_a_direct_caller),
 #endif
+	KUNIT_CASE(bad_site_concerns_who_names_it),
+	KUNIT_CASE(text_that_goes_calls_nothing),
 	KUNIT_CASE(disabled_is_nop_everywhere),
 	{ }
 };

@@ -121,7 +121,7 @@ static struct ftrace_scope ops_scope(struct ftrace_ops *ops)
  */
 int ftrace_ops_plan(struct ftrace_ops *ops, struct ftrace_ops *where, unsigned int flags)
 {
-	struct ftrace_change change = { ops, ftrace_ops_active(ops) };
+	struct ftrace_change change = { ops, ftrace_ops_active(ops), where };
 	struct ftrace_scope scope = ops_scope(where);
 
 	return ftrace_plan_run(&change, 1, &scope, flags);

@@ -172,10 +172,13 @@ static bool plan_wants_named(struct plan *p, unsigned long ip)
 {
 	if (!(p->flags & FTRACE_PLAN_NAMED))
 		return false;
-	for (unsigned int i = 0; i < p->nr_changes; i++)
-		if (plan_change_wants(&p->changes[i], ip) &&
-		    ftrace_ops_exact(p->changes[i].ops, ip))
+	for (unsigned int i = 0; i < p->nr_changes; i++) {
+		const struct ftrace_change *change = &p->changes[i];
+
+		if (change->on && ftrace_ops_wants(change->where, ip) &&
+		    ftrace_ops_exact(change->where, ip))
 			return true;
+	}
 	return false;
 }
 

@@ -14,10 +14,13 @@ struct ftrace_table;
  * struct ftrace_change - one ops of a plan
  * @ops: the ops
  * @on: the ops gets the sites that its filter lets through; otherwise no site
+ * @where: the ops whose filter changed: @ops itself, or an ops that runs under @ops. With
+ *	FTRACE_PLAN_NAMED, what this filter names must be traceable
  */
 struct ftrace_change {
 	struct ftrace_ops	*ops;
 	bool			on;
+	struct ftrace_ops	*where;
 };
 
 /**
