@@ -9,6 +9,7 @@
 #include "class.h"
 #include "core.h"
 #include "ftrace_kunit.h"
+#include "hash.h"
 
 /* If one site cannot be part of a plan, the plan changes no site. */
 static void conflict_changes_nothing(struct kunit *test)
@@ -54,6 +55,46 @@ static void conflict_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "s");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&second), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before);
+}
+
+/* As when a module with the function was loaded, and @ops was refused for it. */
+static int share_be_refused(struct ftrace_ops *ops, test_func_t func)
+{
+	struct ftrace_hash *filter;
+
+	guard(mutex)(&ftrace_lock);
+	filter = rcu_dereference_protected(ops->func_hash->filter_hash,
+					   lockdep_is_held(&ftrace_lock));
+	return ftrace_hash_add(filter, ftrace_location((unsigned long)func));
+}
+
+/* An ops that was refused for a function does not get it when tracing is switched on. */
+static void switching_attaches_no_rival(struct kunit *test)
+{
+	static struct ftrace_ops old = {
+		.func = ftrace_kunit_note,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+		.private = (void *)'o',
+	};
+	static struct ftrace_ops young = {
+		.func = ftrace_kunit_note,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+		.private = (void *)'y',
+	};
+
+	ftrace_kunit_add_ops(test, &old);
+	ftrace_kunit_add_ops(test, &young);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&old, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&young, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&old), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&young), 0);
+	KUNIT_ASSERT_EQ(test, share_be_refused(&young, ftrace_kunit_func1), 0);
+
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "o");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "y");
 }
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
@@ -296,6 +337,7 @@ static void filters_cannot_ask(struct kunit *test)
 
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(conflict_changes_nothing),
+	KUNIT_CASE(switching_attaches_no_rival),
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	KUNIT_CASE(direct_callers_are_asked),
 	KUNIT_CASE(second_direct_callers_are_asked),

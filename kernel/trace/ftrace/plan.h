@@ -41,7 +41,8 @@ struct ftrace_scope {
  * enum ftrace_plan_flags - what kind of change a plan is
  * @FTRACE_PLAN_NAMED: Fail with -EINVAL if a site that was named exactly cannot be
  *	traced.
- * @FTRACE_PLAN_AGREED: The ops had these sites before, and agreed to share them.
+ * @FTRACE_PLAN_AGREED: The ops had these sites before, and agreed to share them. If two
+ *	ops cannot share a site, the older one keeps it.
  * @FTRACE_PLAN_REMOVES: The only ops of the plan is being unregistered: it loses all
  *	sites, and all slots that call it are switched off. Needs no memory.
  * @FTRACE_PLAN_ASKED: The only ops of the plan is being registered, and the owners of
