@@ -233,13 +233,13 @@ void ftrace_module_init(struct module *mod)
 	ftrace_mod_sort(ips, nr);
 
 	guard(mutex)(&ftrace_lock);
-	for (unsigned int i = 0; i < ARRAY_SIZE(module_text) && !ret; i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(module_text); i++) {
 		unsigned long start = (unsigned long)mod->mem[module_text[i]].base;
 		unsigned long end = start + mod->mem[module_text[i]].size;
 
 		if (!found)
 			ftrace_mod_convert(ips, nr, start, end);
-		if (!ftrace_disabled)
+		if (!ftrace_disabled && !ret)
 			ret = ftrace_mod_add(mod, start, end, ips, nr, false);
 	}
 	if (ret)
