@@ -157,6 +157,15 @@ static void bad_input_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "*:mod:no_such_module", 20, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&ops_a, ips, 2, 0, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops_a, ips[0], 1, 0), -ENOENT);
+	/* Only the first byte of a function or of a call site is an address of it. */
+	for (int i = 1; i < MCOUNT_INSN_SIZE; i++) {
+		unsigned long inside = ftrace_location(ips[0]) + i;
+		char word[24];
+		int len = scnprintf(word, sizeof(word), "0x%lx", inside);
+
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops_a, inside, 0, 0), -EINVAL);
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, word, len, 0), -EINVAL);
+	}
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(ops_a.func_hash->filter_hash));
 }
 

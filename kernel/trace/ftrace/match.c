@@ -161,9 +161,7 @@ static int match_number(struct match *m, const char *number)
 	if (kstrtoul(number, 0, &n) || !n)
 		return 0;
 
-	site = ftrace_find_site(n, &t);
-	if (!site)
-		site = ftrace_find_site(ftrace_location(n), &t);
+	site = ftrace_find_site(ftrace_site_of(n), &t);
 	if (site)
 		return match_site(m, t, site);
 

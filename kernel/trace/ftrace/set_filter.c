@@ -12,6 +12,7 @@
 #include "hash.h"
 #include "ops.h"
 #include "pending.h"
+#include "table.h"
 
 /* Make a copy of the filter to change; an empty filter if @reset. */
 static struct ftrace_hash *filter_begin(struct ftrace_ops *ops, bool enable, bool reset)
@@ -170,7 +171,7 @@ static int filter_set_ip(struct ftrace_hash *hash, unsigned long ip, bool remove
 {
 	struct ftrace_func_entry *entry;
 
-	ip = ftrace_location(ip);
+	ip = ftrace_site_of(ip);
 	if (!ip)
 		return -EINVAL;
 	if (!remove)

@@ -167,6 +167,22 @@ unsigned long ftrace_location(unsigned long ip)
 }
 
 /**
+ * ftrace_site_of - find the call site that an address names
+ * @addr: address of a function, or of a call site
+ *
+ * Other than ftrace_location(), this function takes no address inside a site.
+ *
+ * Context: Any context except NMI.
+ * Return: address of the site, 0 if there is none.
+ */
+unsigned long ftrace_site_of(unsigned long addr)
+{
+	unsigned long loc = ftrace_location(addr);
+
+	return addr <= loc ? loc : 0;
+}
+
+/**
  * ftrace_text_reserved - is there a call site in a range of text?
  * @start: first byte of the range
  * @end: last byte of the range

@@ -75,6 +75,7 @@ extern u64 ftrace_tables_gen;
 
 struct ftrace_table *ftrace_table_nth(unsigned int i);
 struct ftrace_site *ftrace_find_site(unsigned long ip, struct ftrace_table **table);
+unsigned long ftrace_site_of(unsigned long addr);
 struct ftrace_site *ftrace_find_site_in(struct ftrace_table *t, unsigned long start,
 					unsigned long end);
 struct ftrace_table *ftrace_table_of(unsigned long ip);
