@@ -80,7 +80,7 @@ make_repo()
 {
 	rm -rf "$repo"
 	mkdir -p "$repo"/{scripts,patches/{6.12,7.3},kernel/trace/ftrace,arch/x86/kernel,include/linux,tools/vm}
-	cp "$root/scripts/prepare-kernel" "$repo/scripts/"
+	cp "$root"/scripts/{prepare-kernel,watched} "$repo/scripts/"
 	echo ours >"$repo/include/linux/ftrace_arch.h"
 	echo ours >"$repo/arch/x86/kernel/ftrace.c"
 	echo core >"$repo/kernel/trace/ftrace/core.c"
@@ -114,6 +114,7 @@ make_repo()
 		echo another | sha256sum | sed 's,-$,arch/x86/kernel/ftrace.c,'
 	} >"$repo/patches/replaced"
 	printf '# comment\ninclude/linux/ftrace.h\tstruct ftrace_ops {\n' >"$repo/patches/needs"
+	printf 'init/main.c\t6.12.9\t%.16s\n' "$(printf 'one\ntwo\nthree\n' | sha256sum)" >"$repo/patches/watched"
 }
 
 make_repo
@@ -125,6 +126,7 @@ original=$(contents)
 times=$(fingerprint)
 
 ok "--check says yes" prepare --check "$tree"
+ok "of what was looked at, nothing has changed" same "$(cat "$work/out")" "$tree: the series applies"
 ok "--check changes nothing" same "$times" "$(fingerprint)"
 ok "prepares a 6.12 tree" prepare "$tree"
 cp "$work/out" "$work/said"
@@ -185,6 +187,12 @@ refuses "a tree that lacks what it needs" "include/linux/ftrace.h lacks what the
 make_tree
 echo theirs >"$tree/include/linux/ftrace_arch.h"
 refuses "to write over a file that it does not know" "has include/linux/ftrace_arch.h, which is not in" "$tree"
+
+make_tree
+echo four >>"$tree/init/main.c"
+ok "--check takes a tree that nobody has looked at" prepare --check "$tree"
+cp "$work/out" "$work/said"
+ok "and says so" grep -qx 'nobody has looked at init/main.c, which is another than in 6.12.9' "$work/said"
 
 make_tree
 echo other >"$tree/init/main.c"
