@@ -26,7 +26,7 @@ TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev libbpf-dev zlib1g-dev
 
 .PHONY: prepare help packages test-packages full-packages run shell check check-guests check-full \
-	check-debian check-debug check-all mutants model torture bench series series-check series-bisect deb lint clean
+	check-debian check-debug check-all mutants model native-poke torture bench series series-check series-bisect deb lint clean
 
 ONLY_6_12 := $(filter check-full check-all mutants torture deb,$(MAKECMDGOALS))
 ifneq ($(and $(ONLY_6_12),$(filter-out 6.12,$(BASE_VERSION))),)
@@ -50,6 +50,7 @@ help:
 	@echo 'make check-all     what takes too long for every change; says when it was last green'
 	@echo 'make mutants       plant faults, one at a time: which test sees it? MUTANTS="NAME..." for some'
 	@echo 'make model         spin proves models of patching, removal and readers without a lock'
+	@echo 'make native-poke   the patcher'\''s protocol, and wrong variants, on this machine'\''s CPUs; SECONDS=60'
 	@echo 'make torture       everything at once, with NMIs and without memory, and what is left afterwards;'
 	@echo '                   MINUTES=10 SEED=1 ACTORS="toggle module nmi"'
 	@echo 'make bench         measure against the unmodified base'
@@ -139,6 +140,13 @@ model:
 	@mkdir -p $(B)
 	@scripts/install-packages $(B)/packages.log $(shell cat tools/testing/ftrace/model/packages)
 	@tools/testing/ftrace/model/run
+
+# A program of its own, which needs nothing of the base kernel.
+native-poke:
+	@mkdir -p $(B)
+	@scripts/install-packages $(B)/packages.log build-essential
+	@$(MAKE) -s -C tools/testing/ftrace/native/poke
+	@build/poke/poke -t $(or $(SECONDS),60)
 
 lint: prepare test-packages
 	@tools/testing/ftrace/run-tests tools/testing/ftrace/lint.t

@@ -99,6 +99,8 @@ check_program()
 	(
 		ignored+=,CAMELCASE,ARRAY_SIZE,EMBEDDED_FUNCTION_NAME,COMPLEX_MACRO
 		ignored+=,MULTIPLE_ASSIGNMENTS,VOLATILE,LEADING_SPACE,INCLUDE_LINUX
+		# Programs that define what the kernel has.
+		ignored+=,PREFER_DEFINED_ATTRIBUTE_MACRO,NEW_TYPEDEFS,MEMORY_BARRIER,BIT_MACRO
 		checkpatch --max-line-length=130 "$@"
 	)
 }
