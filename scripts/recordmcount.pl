@@ -1,11 +1,16 @@
 #!/usr/bin/perl -w
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# recordmcount.pl FILE... - list the calls of the profiling function in relocatable objects
+# recordmcount.pl [-l] FILE... - list the calls of the profiling function in relocatable objects
 #
 # gcc -pg puts a call of mcount, _mcount or __fentry__ at the head of every function. In each
 # object this adds a table of the addresses of these calls, in sections named __mcount_loc, from
 # which the kernel patches them at run time.
+#
+#	-l	link each part of the table to its text section (SHF_LINK_ORDER), so that ld
+#		--gc-sections drops both together. In a relocatable link such an object does not
+#		go together with a table of the compiler or of objtool: ld refuses sections of
+#		one name that are in part linked.
 #
 # The idea: all changes are appended to the file. The ELF header is written last and makes the
 # changes valid. Until then the old contents are in use, and after a failure the file only has to be
@@ -53,6 +58,8 @@ sub ET_REL()		{ return 1 }
 sub STT_SECTION()	{ return 3 }
 sub EM_MIPS()		{ return 8 }
 
+my $link_order;
+
 # A file that asks for more at once than this is broken, or no object of a kernel.
 sub READ_MAX()		{ return 1 << 30 }
 
@@ -66,12 +73,15 @@ my @CALLEES = qw(mcount _mcount __fentry__ __gnu_mcount_nc ._mcount);
 #		the bytes there, one of these, if a reference that is no call can have that type
 #   inplace	addends are in the relocated words, although relocations have a field for them
 #   relax	marks of code that the linker may shorten, which no offset into a section survives
+#   exit	the kernel image keeps .exit.text. Elsewhere a linker script may discard it, and a
+#		table must not refer to what is discarded
 my %MACHINE = (
 	2 => {		# SPARC: "call"
 		word => { 4 => 3 },			# R_SPARC_32
 		call => { 7 => [0], 18 => [0] },	# R_SPARC_WDISP30, WPLT30
 	},
 	3 => {		# i386: "call", and "call *mcount@GOT(reg)" of position independent code
+		exit => 1,
 		word => { 4 => 1 },			# R_386_32
 		call => {
 			2 => [1, "\xe8"],		# R_386_PC32
@@ -112,6 +122,7 @@ my %MACHINE = (
 		inplace => 1,
 	},
 	62 => {		# x86-64: "call", and "call *__fentry__@GOTPCREL(%rip)"
+		exit => 1,
 		word => { 8 => 1 },			# R_X86_64_64
 		call => {
 			2 => [1, "\xe8"],		# R_X86_64_PC32
@@ -221,6 +232,8 @@ sub open_object {
 	open $obj{fh}, '<', $file or die "$!\n";
 
 	my $ident = get(\%obj, 0, $obj{size} < 16 ? $obj{size} : 16);
+	die "LLVM bitcode, not code: the call sites can be listed after the link\n"
+		if $ident =~ /\A(?:BC\xc0\xde|\xde\xc0\x17\x0b)/;
 	$ident =~ /\A\x7fELF([\x01\x02])([\x01\x02])\x01/ or die "not an ELF object\n";
 	my ($class, $end) = (ord $1, $2 eq "\1" ? '<' : '>');
 
@@ -313,6 +326,15 @@ sub is_recorded {
 	return 0;
 }
 
+# The name of section number I.
+sub section_name {
+	my ($obj, $i) = @_;
+
+	my $at = $obj->{sh}[$i * FIELDS + NAME];
+
+	return $at < length $obj->{shstrtab} ? unpack 'Z*', substr $obj->{shstrtab}, $at : '';
+}
+
 # The sites: for each text section that has some its number, their offsets, and the type of its
 # relocation section.
 sub find_sites {
@@ -361,7 +383,7 @@ sub find_sites {
 				push @sites, $site if !$length || $insn{substr $code, $site, $length};
 			}
 		}
-		next if !@sites;
+		next if !@sites || !$machine->{exit} && section_name($obj, $text) =~ /\A\.exit\.text/;
 		die "section $text has been made for linker relaxation, which moves its calls\n"
 			if grep { entries_with(\$rel, $entry, $word, $_) } @relax;
 		push @found, [$text, [sort { $a <=> $b } @sites], $type];
@@ -590,8 +612,9 @@ sub add_tables {
 			($at += $word, $info, $rela ? $inplace ? 0 : $_ : ())
 		} @$offsets;
 
+		my $order = $link_order ? SHF_LINK_ORDER : 0;
 		my $loc = add_section($obj, $name + length $prefix, SHT_PROGBITS,
-			SHF_ALLOC | SHF_LINK_ORDER | $group, $text, 0, $word, 0, $table);
+			SHF_ALLOC | $order | $group, $order && $text, 0, $word, 0, $table);
 		my $reloc = add_section($obj, $name, $type, SHF_INFO_LINK | $group,
 			$obj->{symtab}, $loc, $word, $word * ($rela ? 3 : 2), $rel);
 		join_group($obj, $text, $loc, $reloc) if $group;
@@ -697,8 +720,12 @@ my $failed = 0;
 $SIG{XFSZ} = 'IGNORE';
 $SIG{$_} = sub { $failed = 2; die "interrupted\n" } for qw(HUP INT TERM);
 
+if (@ARGV && $ARGV[0] eq '-l') {
+	$link_order = 1;
+	shift;
+}
 if (!@ARGV) {
-	print STDERR "usage: recordmcount.pl FILE...\n";
+	print STDERR "usage: recordmcount.pl [-l] FILE...\n";
 	exit 1;
 }
 for my $file (@ARGV) {

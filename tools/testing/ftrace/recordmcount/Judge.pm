@@ -227,8 +227,8 @@ sub same_but_for_tables {
 	}
 	for my $i (@added) {
 		my $s = $new->{$i};
-		next if $s->{name} eq '__mcount_loc' && $s->{type} eq 'PROGBITS' && $s->{flags} =~ /^ALG?$/
-			&& $new->{$s->{link}}{flags} =~ /X/;
+		next if $s->{name} eq '__mcount_loc' && $s->{type} eq 'PROGBITS' && $s->{flags} =~ /^A(L?)G?$/
+			&& ($1 ? $new->{$s->{link}}{flags} =~ /X/ : !$s->{link});
 		next if $s->{name} =~ /^\.rela?__mcount_loc$/ && $new->{$s->{info}}{name} eq '__mcount_loc';
 		next if $s->{name} eq '.symtab_shndx';
 		return "section $i, $s->{name}, is new";

@@ -153,6 +153,8 @@ my @lies = (
 	['wrong file version', qr/not an ELF/, patch(6, 'C', 2)],
 	['unknown class', qr/not an ELF/, patch(4, 'C', 3)],
 	['unknown byte order', qr/not an ELF/, patch(5, 'C', 0)],
+	['LLVM bitcode', qr/LLVM bitcode/, patch(0, 'N', 0x4243c0de)],
+	['LLVM bitcode with a wrapper', qr/LLVM bitcode/, patch(0, 'N', 0xdec0170b)],
 	['other byte order', qr/./, patch(5, 'C', 2)],
 	['program', qr/not a relocatable/, patch(16, 'S<', 2)],
 	['unknown machine', qr/machine 9999 .*not supported/, patch(18, 'S<', 9999)],

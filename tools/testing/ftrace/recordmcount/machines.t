@@ -117,6 +117,17 @@ END
 		[map { sprintf '%x', $_ } sort { $a <=> $b } @expect], "$name: the linker's table");
 }
 
+# Linker scripts of other architectures than x86 may discard .exit.text, and then nothing may refer
+# to it.
+for (['', '', 2], ['aarch64-linux-gnu-', 'bl _mcount', 1]) {
+	my ($prefix, $call, $sites) = @{$_};
+	$call ||= 'call __fentry__';
+	my $object = assemble('exit', ".text\nf: $call\n.section .exit.text, \"ax\"\ng: $call\n", "${prefix}as");
+
+	is((record($object))[0], 0, "${prefix}as: an object with .exit.text");
+	is(scalar(split / /, listed($object)), $sites, "${prefix}as: sites of .exit.text only where it stays");
+}
+
 # What the linker may shorten has no fixed offsets.
 my $relax = assemble('relax', 'f: call _mcount', 'riscv64-linux-gnu-as', '-mrelax', '-march=rv64gc');
 my $before = slurp($relax);

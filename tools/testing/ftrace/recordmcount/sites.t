@@ -128,7 +128,6 @@ SECTIONS {
 END
 my $callees = assemble('callees', join "\n", map { ".globl $_\n$_: ret" } qw(g h __fentry__));
 my $data = assemble('initdata', ".section .init.data,\"aw\"\n.quad 7");
-my $strong = compile('strong', 'int w(int a) { return a; }', '-mfentry', @plain);
 
 sub linked {
 	my ($ld, @arguments) = @_;
@@ -146,18 +145,23 @@ sub linked {
 for my $ld ('ld', 'ld.lld') {
 	my @objects = map { compile($_->[0], $_->[1], '-mfentry', '-ffunction-sections', @plain) }
 		['k1', $C =~ s/.*exit.text.*\n//r], ['k2', $D =~ s/.*exit.text.*\n//r];
+	my $strong = compile('strong', 'int w(int a) { return a; }', '-mfentry', @plain);
+	my @linked = map { copy($_, "$_.linked.o") && "$_.linked.o" } @objects, $strong;
 	record(@objects, $strong);
+	record('-l', @linked);
+	my %flags = map { $_->{flags} => 1 } grep { $_->{name} eq '__mcount_loc' } map { values %{view($_)->{section}} } @linked;
+	is(join(' ', keys %flags), 'AL', "$ld, -l: tables are linked to their text");
 
 	my ($table, $calls) = linked($ld, @objects, $strong, $callees, $data);
 	is($table, $calls, "$ld: the table has every call");
 
-	($table, $calls, my $symbol) = linked($ld, '--gc-sections', @objects, $strong, $callees, $data);
+	($table, $calls, my $symbol) = linked($ld, '--gc-sections', @linked, $callees, $data);
 	is($table, $calls, "$ld --gc-sections: the table has every call that is left");
 	ok($symbol->{f} && !$symbol->{f_2}, "$ld --gc-sections: drops functions nobody refers to");
 }
 {
 	my @objects = (compile('x1', $C, '-mfentry', @plain));
-	record(@objects);
+	record('-l', @objects);
 	my ($table, $calls) = linked('ld', @objects, $callees, $data);
 	is($table, $calls, 'ld: no site of a discarded section');
 }
