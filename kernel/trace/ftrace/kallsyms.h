@@ -7,6 +7,8 @@ struct ftrace_table;
 struct ftrace_tramp;
 struct module;
 
+#define FTRACE_TRAMP_SYM	"ftrace_trampoline"
+
 void ftrace_save_init_names(struct ftrace_table *t);
 void ftrace_drop_init_names(struct module *mod);
 void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone);

@@ -14,6 +14,7 @@
 #include "class.h"
 #include "core.h"
 #include "hash.h"
+#include "kallsyms.h"
 #include "listing.h"
 
 static bool listing_has(const struct ftrace_listing *l, const struct ftrace_table *t,
@@ -190,14 +191,18 @@ static void listing_show_class(struct seq_file *m, const struct ftrace_site *sit
 	if (site->state & SITE_FAILED) {
 		seq_puts(m, "\tfailed: unexpected bytes");
 	} else if (c->caller) {
-		seq_printf(m, "\ttramp: %pS", (void *)c->caller->tramp->addr);
+		/* One word, as on the other core: tools split the line at blanks. */
+		seq_printf(m, "\ttramp: " FTRACE_TRAMP_SYM "+0x0/0x%x", c->caller->tramp->size);
 		if (c->nr == 1)
-			seq_printf(m, " (%pS)", ftrace_ops_get_func(c->ops[0]));
+			seq_printf(m, " (%pS)", c->ops[0]->func);
 	}
 	for (unsigned int i = 0; i < c->nr; i++) {
-		if (!(c->ops[i]->flags & FTRACE_OPS_FL_DIRECT))
-			seq_printf(m, " ->%pS", c->ops[i]->func);
-		listing_show_subs(m, c->ops[i], ip);
+		struct ftrace_ops *ops = c->ops[i];
+
+		/* If the callback is alone it was shown, and what is left is what calls it. */
+		if (!(ops->flags & FTRACE_OPS_FL_DIRECT))
+			seq_printf(m, " ->%pS", c->nr == 1 ? ftrace_ops_get_func(ops) : ops->func);
+		listing_show_subs(m, ops, ip);
 	}
 	if (!c->nr)
 		seq_printf(m, " ->%pS", ftrace_stub);
