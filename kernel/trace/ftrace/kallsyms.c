@@ -5,6 +5,7 @@
  * in the trace.
  */
 #include <linux/ftrace_arch.h>
+#include <linux/kallsyms.h>
 #include <linux/memory.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
@@ -17,7 +18,6 @@
 #include "names.h"
 #include "table.h"
 
-#define TRAMP_SYM	"ftrace_trampoline"
 #define TRAMP_MOD	"__builtin__ftrace"
 
 /**
@@ -57,12 +57,14 @@ void ftrace_save_init_names(struct ftrace_table *t)
 	if (ftrace_names_start(&names, t))
 		return;
 	for (unsigned int i = 0; i < t->nr; i++) {
+		unsigned long size, offset;
 		struct init_name *entry;
 		unsigned int len;
 
 		ftrace_yield(i);
 		if (!(t->sites[i].state & SITE_TOUCHED) ||
-		    !ftrace_names_find(&names, site_ip(t, &t->sites[i])))
+		    !ftrace_names_find(&names, site_ip(t, &t->sites[i])) ||
+		    !kallsyms_lookup_size_offset(names.addr, &size, &offset))
 			continue;
 		len = ftrace_names_get(&names, name);
 		entry = kzalloc(struct_size(entry, name, len + 1), GFP_KERNEL);
@@ -70,8 +72,7 @@ void ftrace_save_init_names(struct ftrace_table *t)
 			break;
 		entry->mod = t->mod;
 		entry->addr = names.addr;
-		entry->size = (i + 1 < t->nr ? site_ip(t, &t->sites[i + 1]) : t->end) -
-			      names.addr;
+		entry->size = size;
 		memcpy(entry->name, name, len);
 		list_add_tail_rcu(&entry->list, &init_names);
 	}
@@ -129,7 +130,7 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
 			*modname = TRAMP_MOD;
 		if (modbuildid)
 			*modbuildid = NULL;
-		return strscpy(sym, TRAMP_SYM, KSYM_NAME_LEN);
+		return strscpy(sym, FTRACE_TRAMP_SYM, KSYM_NAME_LEN);
 	}
 
 	list_for_each_entry_rcu(entry, &init_names, list, true) {
@@ -142,7 +143,7 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
 		if (modname)
 			*modname = module_name(entry->mod);
 		if (modbuildid)
-			*modbuildid = NULL;
+			*modbuildid = module_buildid(entry->mod);
 		return strscpy(sym, entry->name, KSYM_NAME_LEN);
 	}
 	return 0;
@@ -186,7 +187,7 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
 		return -ERANGE;
 	*value = tramp->addr;
 	*type = 't';
-	strscpy(name, TRAMP_SYM, KSYM_NAME_LEN);
+	strscpy(name, FTRACE_TRAMP_SYM, KSYM_NAME_LEN);
 	strscpy(module_name, TRAMP_MOD, MODULE_NAME_LEN);
 	return 0;
 }
@@ -209,7 +210,7 @@ void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone)
 	unsigned int len;
 
 	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, tramp->addr, tramp->size,
-			   gone, TRAMP_SYM);
+			   gone, FTRACE_TRAMP_SYM);
 	for (unsigned int at = 0; !gone && at < tramp->size; at += len) {
 		void *code = (void *)tramp->addr + at;
 

@@ -51,6 +51,11 @@ echo vfs_read > "$TRACING/instances/a/set_ftrace_filter"
 echo function > "$TRACING/instances/a/current_tracer"
 like "$(cat "$E")" '^vfs_read \(2\)' "a function that two trace has the count 2"
 like "$(cat "$E")" '^vfs_write \(1\)' "the other still 1"
+# Tools split a line at blanks: name, (count), flags, "tramp:", one word, "(callback)", "->caller".
+like "$(cat "$E")" '^vfs_write \(1\)  *	tramp: [^ ]+ \(function_[a-z]+\+0x0/0x[0-9a-f]+\) ->[a-z_]+\+0x0/0x[0-9a-f]+$' \
+	"the trampoline is one word, then comes the callback"
+like "$(cat "$E")" '^vfs_read \(2\)  *	tramp: [^ ]+ ->function_[a-z]+\+0x0/0x[0-9a-f]+ ->function_[a-z]+\+' \
+	"two callbacks: both of them"
 echo nop > "$TRACING/instances/a/current_tracer"
 rmdir "$TRACING/instances/a"
 like "$(cat "$E")" '^vfs_read \(1\)' "and 1 again"
@@ -83,6 +88,20 @@ if insmod "$MODULES/ftmod_functions.ko" 2> /dev/null; then
 else
 	skip "no ftmod_functions"
 fi
+
+# The name of a traced function is kept when its init text is freed, and ends where the function ends.
+set_to ':mod:ftmod_initname' set_ftrace_filter
+set_to function current_tracer
+if insmod "$MODULES/ftmod_initname.ko" 2> /dev/null; then
+	like "$(cat /sys/module/ftmod_initname/parameters/names)" \
+		'^ftmod_in_traced\+0x0/0x[0-9a-f]+ \[ftmod_initname[^]]*\] (0x)?[0-9a-f]{8,16}$' \
+		"a freed init function keeps its name, and lends it to no other"
+	rmmod ftmod_initname
+else
+	skip "no ftmod_initname"
+fi
+set_to nop current_tracer
+set_to "" set_ftrace_filter
 
 # dyn_ftrace_total_info
 info=$(cat "$TRACING/dyn_ftrace_total_info")
