@@ -185,6 +185,11 @@ SYM_CODE_START(return_to_handler)
 	movl	%eax, PT_EAX(%esp)
 	movl	%edx, PT_EDX(%esp)
 	movl	%ebp, PT_EBP(%esp)
+	/* The stack pointer as the function left it. */
+	leal	REGS_SIZE(%esp), %ecx
+	movl	%ecx, PT_OLDESP(%esp)
+	/* Not all registers are saved; see arch_ftrace_get_regs(). */
+	movl	$0, PT_CS(%esp)
 	movl	%esp, %eax
 	call	ftrace_return_to_handler
 	movl	%eax, %ecx

@@ -249,6 +249,8 @@ SYM_CODE_START(return_to_handler)
 	/* The stack pointer as the function left it. */
 	leaq	REGS_SIZE + 8(%rsp), %rax
 	movq	%rax, RSP(%rsp)
+	/* Not all registers are saved; see arch_ftrace_get_regs(). */
+	movq	$0, CS(%rsp)
 	movq	%rsp, %rdi
 	call	ftrace_return_to_handler
 	movq	%rax, %rdi
