@@ -36,6 +36,7 @@
 #include <linux/kprobes.h>
 #include <linux/memory.h>
 #include <linux/mm.h>
+#include <linux/mmu_context.h>
 #include <linux/perf_event.h>
 #include <linux/sched/mm.h>
 #include <linux/vmalloc.h>
@@ -257,8 +258,15 @@ static unsigned int window_fill(const struct ftrace_patch *batch, unsigned int n
  */
 static __always_inline unsigned long window_load(struct mm_struct **mm)
 {
-	unsigned long cr3 = __read_cr3();
+	unsigned long cr3;
 
+	/*
+	 * A lazy CPU gets no flushes, and on Xen PV another CPU may unpin the page tables that
+	 * it has loaded. So they could not be loaded again after the window.
+	 */
+	if (this_cpu_read(cpu_tlbstate_shared.is_lazy))
+		leave_mm();
+	cr3 = __read_cr3();
 	*mm = this_cpu_read(cpu_tlbstate.loaded_mm);
 	this_cpu_write(cpu_tlbstate.loaded_mm, LOADED_MM_SWITCHING);
 	/* Pairs with the reading of loaded_mm in nmi_uaccess_okay(), on this CPU. */
