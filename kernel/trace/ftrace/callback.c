@@ -19,6 +19,7 @@
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <linux/delay.h>
+#include <linux/kmsan-checks.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/sched/task.h>
@@ -33,7 +34,7 @@
 /* If a task stays in a removed callback for longer, a message is logged. */
 #define LONG_WAIT	(10 * HZ)
 
-/* Protects callbacks that do not allow recursion, or that need RCU to watch. */
+/* Protects callbacks that do not allow recursion, need RCU to watch, or that KMSAN checks. */
 static void ftrace_ops_assist_func(unsigned long ip, unsigned long parent_ip,
 				   struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -41,6 +42,8 @@ static void ftrace_ops_assist_func(unsigned long ip, unsigned long parent_ip,
 
 	if (bit < 0)
 		return;
+	/* Assembly has written the registers, where KMSAN does not look. */
+	kmsan_unpoison_memory(fregs, ftrace_regs_size());
 	/* Other flags may change meanwhile. */
 	if (!(data_race(op->flags) & FTRACE_OPS_FL_RCU) || rcu_is_watching())
 		op->func(ip, parent_ip, op, fregs);
@@ -58,7 +61,7 @@ NOKPROBE_SYMBOL(ftrace_ops_assist_func);
  */
 ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
 {
-	if (ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU))
+	if (IS_ENABLED(CONFIG_KMSAN) || ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU))
 		return ftrace_ops_assist_func;
 	return ops->func;
 }
