@@ -150,7 +150,7 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 	scope.hash[0] = rcu_dereference_protected(ops->func_hash->filter_hash, true);
 	ops->direct_call = addr;
 	ftrace_classes_stale(ops);
-	ret = ftrace_plan_run(&change, 1, &scope, 0);
+	ret = ftrace_plan_run(&change, 1, &scope, FTRACE_PLAN_KEEPS);
 	if (ret)
 		ops->direct_call = old;
 	return ret;

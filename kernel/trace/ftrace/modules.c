@@ -264,13 +264,15 @@ static struct ftrace_scope mod_table_scope(struct ftrace_table *t, struct ftrace
 
 /*
  * Ops that trace get the functions of a new module as well. Each ops has its own
- * plan, so one failure does not affect the others.
+ * plan, so one failure does not affect the others. If two ops cannot share a function,
+ * the ops that was registered first gets the function, as it would have if the module
+ * had been there.
  */
 static void mod_trace_new_table(struct ftrace_table *t)
 {
 	struct ftrace_ops *ops;
 
-	for_each_ftrace_ops(ops) {
+	for_each_ftrace_ops_oldest_first(ops) {
 		struct ftrace_change change = { ops, true };
 		struct ftrace_scope scope = mod_table_scope(t, ops);
 		int ret;

@@ -147,7 +147,7 @@ int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 		return 0;
 
 	ftrace_classes_stale(ops);
-	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_AGREED);
+	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_KEEPS);
 	if (ret)
 		ops->func = old;
 	return ret;
@@ -164,7 +164,7 @@ static int __init ops_rebuild_early_tramps(void)
 	guard(mutex)(&ftrace_lock);
 	for_each_ftrace_ops(ops) {
 		ftrace_classes_stale(ops);
-		if (ftrace_ops_plan(ops, ops, FTRACE_PLAN_AGREED))
+		if (ftrace_ops_plan(ops, ops, FTRACE_PLAN_KEEPS))
 			pr_warn("no memory to rebuild the trampoline of %ps\n", ops->func);
 	}
 	return 0;

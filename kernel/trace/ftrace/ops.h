@@ -11,6 +11,9 @@ extern struct list_head ftrace_ops_registered;
 #define for_each_ftrace_ops(ops)	\
 	list_for_each_entry(ops, &ftrace_ops_registered, list)
 
+#define for_each_ftrace_ops_oldest_first(ops)	\
+	list_for_each_entry_reverse(ops, &ftrace_ops_registered, list)
+
 void ftrace_ops_init_with(struct ftrace_ops *ops, struct ftrace_ops_hash *filter);
 void ftrace_ops_init(struct ftrace_ops *ops);
 bool ftrace_ops_active(const struct ftrace_ops *ops);

@@ -54,8 +54,12 @@ static struct ftrace_callback *plan_removes(const struct plan *p)
 	return p->flags & FTRACE_PLAN_REMOVES ? p->changes->ops->callback : NULL;
 }
 
-static bool plan_change_wants(const struct ftrace_change *change, unsigned long ip)
+/* Does a site of class @from get the ops of a change? */
+static bool plan_change_wants(const struct plan *p, const struct ftrace_change *change,
+			      const struct ftrace_class *from, unsigned long ip)
 {
+	if (p->flags & FTRACE_PLAN_KEEPS && !ftrace_class_has(from, change->ops))
+		return false;
 	return change->on && ftrace_ops_wants(change->ops, ip);
 }
 
@@ -78,7 +82,7 @@ static unsigned int plan_set(const struct plan *p, const struct ftrace_class *fr
 			continue;
 		}
 		i += i < from->nr && from->ops[i] == change->ops;
-		if (plan_change_wants(change, ip))
+		if (plan_change_wants(p, change, from, ip))
 			set[n++] = change->ops;
 		j++;
 	}
@@ -115,9 +119,9 @@ static int plan_check(const struct plan *p, const struct ftrace_class *from,
 }
 
 /*
- * An ops whose filter has a site may have been refused there when a module was loaded. It
- * must not get the site later because nobody asks again: of the ops that never share a site,
- * the oldest one stays, which is the last.
+ * An ops whose filter has a site may have been refused there when a module was loaded. The ops
+ * must not get the site later because nobody asks again. Of the ops that never share a site,
+ * the oldest one stays, as in mod_trace_new_table(). The oldest one is the last of the set.
  */
 static unsigned int plan_drop_rivals(struct ftrace_ops **set, unsigned int nr)
 {
@@ -166,7 +170,7 @@ static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class 
 	if (p->nr_changes > 1)
 		return plan_class(p, from, ip);
 
-	want = plan_change_wants(change, ip);
+	want = plan_change_wants(p, change, from, ip);
 	if (want && ftrace_direct_is_many(change->ops))
 		return plan_class(p, from, ip);
 	if (from->plan != p->id) {

@@ -45,6 +45,7 @@ struct ftrace_scope {
  *	ops cannot share a site, the older one keeps it.
  * @FTRACE_PLAN_REMOVES: The only ops of the plan is being unregistered: it loses all
  *	sites, and all slots that call it are switched off. Needs no memory.
+ * @FTRACE_PLAN_KEEPS: The ops get no site that they do not have.
  * @FTRACE_PLAN_ASKED: The only ops of the plan is being registered, and the owners of
  *	the direct callers on its sites agreed to share them.
  */
@@ -53,6 +54,7 @@ enum ftrace_plan_flags {
 	FTRACE_PLAN_AGREED	= BIT(1),
 	FTRACE_PLAN_REMOVES	= BIT(2),
 	FTRACE_PLAN_ASKED	= BIT(3),
+	FTRACE_PLAN_KEEPS	= BIT(4),
 };
 
 void ftrace_plan_clear(struct ftrace_table *t);
