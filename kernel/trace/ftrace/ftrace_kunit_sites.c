@@ -220,7 +220,7 @@ static void bad_site_concerns_who_names_it(struct kunit *test)
 	ftrace_free_filter(&sub_b);
 }
 
-/* The sites of text that will be freed call nothing any more, whoever traces them. */
+/* The sites of text that will be freed call nothing any more. */
 static void text_that_goes_calls_nothing(struct kunit *test)
 {
 	unsigned int before = ftrace_kunit_nr_classes();

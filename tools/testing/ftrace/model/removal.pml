@@ -204,8 +204,8 @@ inline ftrace_wait_callbacks()
 #ifndef NO_WAIT_BOOT_IDLE
 	in_idle_loop;
 #endif
-#ifndef NO_WAIT_RUDE
-	/* Each CPU switches to another task. */
+#ifndef NO_WAIT_RCU
+	/* Each CPU was outside of code that cannot be preempted. */
 	atomic {
 		must_switch[0] = 1;
 		must_switch[1] = 1 }
