@@ -29,6 +29,8 @@
 
 /**
  * struct filter_file - an open file
+ * @lock: held during each write and close: not all callers of ->write() take turns. The
+ *	members from @written on are guarded by it, except @line and @probe
  * @set: the filter that is shown and replaced
  * @listing: for reading
  * @written: the new filter, as written so far; NULL once the file was closed
@@ -43,6 +45,7 @@
  * @refused: a word was refused
  */
 struct filter_file {
+	struct mutex		lock;
 	struct ftrace_set	set;
 	struct ftrace_listing	listing;
 	struct ftrace_hash	*written;
@@ -193,7 +196,7 @@ static int filter_file_process_word(struct trace_array *tr, struct ftrace_hash *
 	return ftrace_pending_word(hash, pending, func, params);
 }
 
-/* Apply the word that the parser holds. */
+/* Apply the word that the parser holds; @f->lock held. */
 static int filter_file_word(struct filter_file *f)
 {
 	int ret = filter_file_process_word(f->set.tr, f->written,
@@ -217,6 +220,10 @@ static int filter_file_word(struct filter_file *f)
  * @cnt: its length
  * @ppos: file position
  *
+ * io_uring, for one, writes without the lock of the file position, and so at the same time as
+ * others. A word that is written in pieces is right only if nobody else writes meanwhile.
+ *
+ * Context: Process context, may sleep.
  * Return: number of bytes taken, or -errno.
  */
 ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t cnt,
@@ -230,6 +237,7 @@ ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t c
 		return 0;
 	if (unlikely(ftrace_disabled))
 		return -ENODEV;
+	guard(mutex)(&f->lock);
 	/* After a word that was too long, the next bytes may be the rest of that word. */
 	if (f->parser.fail)
 		return -EINVAL;
@@ -293,6 +301,7 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 
 	if (!f)
 		return -ENOMEM;
+	mutex_init(&f->lock);
 	f->set = *set;
 	f->listing.flags = set->flag;
 	INIT_LIST_HEAD(&f->pending);
@@ -309,6 +318,9 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 		return ret;
 	}
 	((struct seq_file *)file->private_data)->private = f;
+	/* A file that is only written is no sequence: pwrite() works. */
+	if (!(file->f_mode & FMODE_READ))
+		file->f_mode |= FMODE_PWRITE;
 	return 0;
 }
 
@@ -398,6 +410,7 @@ static int filter_file_finish(struct filter_file *f)
 {
 	int ret = 0;
 
+	guard(mutex)(&f->lock);
 	if (!f->written)
 		return 0;
 	/* The last word may lack a trailing blank. */
