@@ -45,7 +45,7 @@
  * @refused: a word was refused
  */
 struct filter_file {
-	struct mutex		lock;
+	struct mutex		lock;	/* the writers take turns */
 	struct ftrace_set	set;
 	struct ftrace_listing	listing;
 	struct ftrace_hash	*written;

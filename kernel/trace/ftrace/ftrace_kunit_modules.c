@@ -26,7 +26,7 @@ static unsigned long funcs[NR_FUNCS];
 static struct module mod;
 static struct mod_kallsyms kallsyms;
 static Elf_Sym syms[1 + NR_FUNCS];
-static char names[] = "\0function";
+static char names[16] = "\0function";
 static void *text;
 
 static struct ftrace_ops old, young;

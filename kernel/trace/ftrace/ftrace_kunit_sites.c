@@ -235,7 +235,9 @@ static void text_that_goes_calls_nothing(struct kunit *test)
 	scoped_guard(mutex, &ftrace_lock) {
 		struct ftrace_site *site = ftrace_kunit_site(ftrace_kunit_func1, &t);
 
-		part = (struct ftrace_table){ .start = t->start, .end = t->end, .sites = site, .nr = 1 };
+		part = *t;
+		part.sites = site;
+		part.nr = 1;
 		ftrace_plan_clear(&part);
 	}
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));

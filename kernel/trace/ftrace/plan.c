@@ -125,11 +125,12 @@ static int plan_check(const struct plan *p, const struct ftrace_class *from,
  */
 static unsigned int plan_drop_rivals(struct ftrace_ops **set, unsigned int nr)
 {
+	const unsigned long rival_flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT;
 	unsigned long seen = 0;
 	unsigned int kept = nr;
 
 	for (unsigned int i = nr; i--; ) {
-		unsigned long alone = set[i]->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT);
+		unsigned long alone = set[i]->flags & rival_flags;
 
 		if (!(seen & alone))
 			set[--kept] = set[i];
