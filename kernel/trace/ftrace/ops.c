@@ -62,14 +62,15 @@ void ftrace_ops_init_with(struct ftrace_ops *ops, struct ftrace_ops_hash *filter
 	/* Pairs with smp_store_release() below: what is initialised is seen as such. */
 	if (smp_load_acquire(&ops->flags) & FTRACE_OPS_FL_INITIALIZED)
 		return;
-	guard(spinlock)(&lock);
-	if (ops->flags & FTRACE_OPS_FL_INITIALIZED)
-		return;
-	mutex_init(&ops->local_hash.regex_lock);
-	INIT_LIST_HEAD(&ops->subop_list);
-	ops->func_hash = filter;
-	/* Pairs with smp_load_acquire() above. */
-	smp_store_release(&ops->flags, ops->flags | FTRACE_OPS_FL_INITIALIZED);
+	spin_lock(&lock);
+	if (!(ops->flags & FTRACE_OPS_FL_INITIALIZED)) {
+		mutex_init(&ops->local_hash.regex_lock);
+		INIT_LIST_HEAD(&ops->subop_list);
+		ops->func_hash = filter;
+		/* Pairs with smp_load_acquire() above. */
+		smp_store_release(&ops->flags, ops->flags | FTRACE_OPS_FL_INITIALIZED);
+	}
+	spin_unlock(&lock);
 }
 
 /**

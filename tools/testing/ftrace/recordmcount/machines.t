@@ -109,7 +109,7 @@ END
 	my $word = need('readelf', '-h', $object) =~ /ELF64/ ? 16 : 8;
 	my $big = need('readelf', '-h', $object) =~ /big endian/;
 	my $hex = join '', map { s/ //gr } need('readelf', '-x', '.table', "$DIR/m") =~ /^  0x[0-9a-f]+ ([0-9a-f ]{35})/gm;
-	my @table = map { hex($big ? $_ : join '', reverse /../g) } $hex =~ /([0-9a-f]{$word})/g;
+	my @table = map { hex($big ? $_ : join '', reverse m/../g) } $hex =~ /([0-9a-f]{$word})/g;
 	my %at = reverse map { /^([0-9a-f]+) \S (\S+)/ } split /\n/, need('nm', "$DIR/m");
 	my @expect = map { (hex($at{/^\.text#0/ ? 'f1' : 'w1'}) & ~1) + hex s/.*\+//r } split / /, listed($object);
 
@@ -119,13 +119,17 @@ END
 
 # Linker scripts of other architectures than x86 may discard .exit.text, and then nothing may refer
 # to it.
-for (['', '', 2], ['aarch64-linux-gnu-', 'bl _mcount', 1]) {
-	my ($prefix, $call, $sites) = @{$_};
-	$call ||= 'call __fentry__';
-	my $object = assemble('exit', ".text\nf: $call\n.section .exit.text, \"ax\"\ng: $call\n", "${prefix}as");
+for my $case (['', 'call __fentry__', 2], ['aarch64-linux-gnu-', 'bl _mcount', 1]) {
+	my ($prefix, $call, $sites) = @{$case};
+	my $object = assemble('exit', <<"END", "${prefix}as");
+	.text
+f:	$call
+	.section .exit.text, "ax"
+g:	$call
+END
 
 	is((record($object))[0], 0, "${prefix}as: an object with .exit.text");
-	is(scalar(split / /, listed($object)), $sites, "${prefix}as: sites of .exit.text only where it stays");
+	is(scalar(my @sites = split ' ', listed($object)), $sites, "${prefix}as: sites of .exit.text only where it stays");
 }
 
 # What the linker may shorten has no fixed offsets.
