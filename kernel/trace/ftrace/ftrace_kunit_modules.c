@@ -77,19 +77,27 @@ static void modules_load(struct kunit *test)
 	ftrace_module_enable(&mod);
 }
 
+/* A failed assertion ends the task, so none may be made with the lock held. */
+static int modules_filter_add(struct ftrace_ops *ops, unsigned int first, unsigned int last)
+{
+	struct ftrace_hash *filter;
+	int ret = 0;
+
+	guard(mutex)(&ftrace_lock);
+	filter = rcu_dereference_protected(ops->func_hash->filter_hash,
+					   lockdep_is_held(&ftrace_lock));
+	for (unsigned int i = first; i <= last && !ret; i++)
+		ret = ftrace_hash_add(filter, funcs[i]);
+	return ret;
+}
+
 /* The filter of an ops that is not registered has @own, and some functions of the module. */
 static void modules_filter(struct kunit *test, struct ftrace_ops *ops, test_func_t own,
 			   unsigned int first, unsigned int last)
 {
-	struct ftrace_hash *filter;
-
 	ftrace_kunit_add_ops(test, ops);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, own, true), 0);
-	guard(mutex)(&ftrace_lock);
-	filter = rcu_dereference_protected(ops->func_hash->filter_hash,
-					   lockdep_is_held(&ftrace_lock));
-	for (unsigned int i = first; i <= last; i++)
-		KUNIT_ASSERT_EQ(test, ftrace_hash_add(filter, funcs[i]), 0);
+	KUNIT_ASSERT_EQ(test, modules_filter_add(ops, first, last), 0);
 }
 
 static bool modules_calls(unsigned int func, const struct ftrace_ops *ops)

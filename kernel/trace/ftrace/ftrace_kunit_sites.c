@@ -189,34 +189,46 @@ static void bad_site_forgets_a_direct_caller(struct kunit *test)
 }
 #endif
 
+static struct ftrace_ops above = { .func = ftrace_kunit_note, .private = (void *)'g' };
+static struct ftrace_ops sub_a = { .func = ftrace_kunit_note };
+static struct ftrace_ops sub_b = { .func = ftrace_kunit_note };
+
+/* A case that fails ends its task, so it must not hold the lock when it compares. */
+static int site_start_sub(struct ftrace_ops *sub)
+{
+	guard(mutex)(&ftrace_lock);
+	return ftrace_startup_subops(&above, sub, 0);
+}
+
+static void site_end_sub(void *sub)
+{
+	struct ftrace_ops *ops = sub;
+
+	scoped_guard(mutex, &ftrace_lock)
+		if (ops->flags & FTRACE_OPS_FL_ENABLED)
+			ftrace_shutdown_subops(&above, ops, 0);
+	ftrace_free_filter(ops);
+}
+
 /* If one ops under an ops names a bad site, others can still be added under it. */
 static void bad_site_concerns_who_names_it(struct kunit *test)
 {
-	static struct ftrace_ops above = { .func = ftrace_kunit_note, .private = (void *)'g' };
-	static struct ftrace_ops sub_a = { .func = ftrace_kunit_note };
-	static struct ftrace_ops sub_b = { .func = ftrace_kunit_note };
-
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&sub_a, ftrace_kunit_func4, true), 0);
-	/* A glob, which matches the bad site but does not name it. */
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&sub_b, "ftrace_kunit_func*", 18, 1), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, site_end_sub, &sub_a), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, site_end_sub, &sub_b), 0);
 	ftrace_kunit_add_ops(test, &ops_b);
-	scoped_guard(mutex, &ftrace_lock)
-		KUNIT_ASSERT_EQ(test, ftrace_startup_subops(&above, &sub_a, 0), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&sub_a, ftrace_kunit_func4, true), 0);
+	KUNIT_ASSERT_EQ(test, site_start_sub(&sub_a), 0);
 	site_break(test, ftrace_kunit_func4);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
 	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
 
-	scoped_guard(mutex, &ftrace_lock) {
-		KUNIT_EXPECT_EQ(test, ftrace_startup_subops(&above, &sub_b, 0), 0);
-		KUNIT_EXPECT_EQ(test, ftrace_shutdown_subops(&above, &sub_b, 0), 0);
-	}
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&sub_b, ftrace_kunit_func4, false), 0);
-	scoped_guard(mutex, &ftrace_lock) {
-		KUNIT_EXPECT_EQ(test, ftrace_startup_subops(&above, &sub_b, 0), -EINVAL);
-		KUNIT_EXPECT_EQ(test, ftrace_shutdown_subops(&above, &sub_a, 0), 0);
-	}
-	ftrace_ops_stop_wait(&above);
-	ftrace_free_filter(&sub_a);
+	/* A glob, which matches the bad site but does not name it. */
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&sub_b, "ftrace_kunit_func*", 18, 1), 0);
+	KUNIT_EXPECT_EQ(test, site_start_sub(&sub_b), 0);
+	kunit_release_action(test, site_end_sub, &sub_b);
+
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&sub_b, ftrace_kunit_func4, true), 0);
+	KUNIT_EXPECT_EQ(test, site_start_sub(&sub_b), -EINVAL);
 	ftrace_free_filter(&sub_b);
 }
 

@@ -278,11 +278,20 @@ each_check "take a command off" command_on append "$F" "!ftmod_a_two:traceoff
 "
 is "$refused $worked" "0 1" "  which works"
 clear_commands "$TRACING"
-# Unloading a module needs no comparison: its text goes as it is.
-named_on
-is "$(ftio nth 1 rmmod ftmod_a; echo $?)" 4 "unload a module that is traced: nothing is compared"
-is "$(cat "$E")" "" "  and nothing of it is left"
-echo nop > "$TRACING/current_tracer"
+# The sites of a module become nops before its text goes; a site with other bytes goes as it is.
+n=0 status=0 left=''
+while [ "$status" -eq 0 ] && [ $n -lt 20 ]; do
+	n=$((n + 1))
+	named_on
+	ftio nth $n rmmod ftmod_a > "$TMP.out" 2>&1
+	status=$?
+	left=$left$(cat "$E")
+	[ ! -d /sys/module/ftmod_a ] || left="$left $n: the module stays"
+	echo nop > "$TRACING/current_tracer"
+done
+is "$status $((n > 1))" "4 1" "unload a module that is traced: each of $((n - 1)) comparisons fails, and the module goes"
+is "$left" "" "  and nothing of it is left"
+is "$(complaints)" "" "  without a complaint"
 if [ -e "$MODULES/ftmod_direct.ko" ]; then
 	D=/sys/module/ftmod_direct/parameters
 	MODULE=ftmod_direct
