@@ -23,10 +23,12 @@ PACKAGES := $(if $(filter $(PACKAGED_BASE),$(BASE)),linux-source-6.12) xz-utils 
 	    qemu-system-x86 busybox-static
 TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
 		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)
+NATIVE_PACKAGES := $(filter linux-source-% xz-utils build-essential bc bison flex quilt patch rsync \
+		   perl ccache git,$(PACKAGES))
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev libbpf-dev zlib1g-dev
 
-.PHONY: prepare help packages test-packages full-packages run shell check check-guests check-full \
-	check-debian check-debug check-all mutants model native-poke torture bench series series-check series-bisect deb lint clean
+.PHONY: prepare unpack help packages test-packages full-packages run shell check check-guests check-full \
+	check-debian check-debug check-all mutants model native native-poke torture bench series series-check series-bisect deb lint clean
 
 ONLY_6_12 := $(filter check-full check-all mutants torture deb,$(MAKECMDGOALS))
 ifneq ($(and $(ONLY_6_12),$(filter-out 6.12,$(BASE_VERSION))),)
@@ -34,6 +36,9 @@ $(error $(ONLY_6_12): for BASE_VERSION=6.12 alone)
 endif
 
 prepare: packages
+	@$(MAKE) --no-print-directory unpack
+
+unpack:
 	$(if $(filter-out $(PACKAGED_BASE),$(filter $(DEBIAN_BASE),$(BASE))),@scripts/fetch-base $(BASE_VERSION) $(B))
 	@scripts/unpack-base "$(BASE)" $(B)
 
@@ -50,6 +55,8 @@ help:
 	@echo 'make check-all     what takes too long for every change; says when it was last green'
 	@echo 'make mutants       plant faults, one at a time: which test sees it? MUTANTS="NAME..." for some'
 	@echo 'make model         spin proves models of patching, removal and readers without a lock'
+	@echo 'make native        the core as a program, with all KUnit suites; no kernel is built.'
+	@echo '                   SANITIZE=address or SANITIZE=thread'
 	@echo 'make native-poke   the patcher'\''s protocol, and wrong variants, on this machine'\''s CPUs; SECONDS=60'
 	@echo 'make torture       everything at once, with NMIs and without memory, and what is left afterwards;'
 	@echo '                   MINUTES=10 SEED=1 ACTORS="toggle module nmi"'
@@ -92,7 +99,15 @@ shell: prepare
 	@echo 'The function tracer is in /sys/kernel/tracing; "exit" leaves.'
 	@tools/vm/guest -I
 
-check: prepare test-packages
+# Of the packages of "make", only those that this needs.
+native:
+	@mkdir -p $(B)
+	@scripts/install-packages $(B)/packages.log $(NATIVE_PACKAGES)
+	@$(MAKE) --no-print-directory unpack
+	@$(MAKE) -s --no-print-directory -j$(shell nproc) -C tools/testing/ftrace/native \
+		SRC=$(B)/src O=$(B)/native SANITIZE=$(SANITIZE) check
+
+check: native prepare test-packages
 	$(call first,small,5)
 	@scripts/build small
 	@scripts/build -b -t "kernel/ mm/ lib/" small

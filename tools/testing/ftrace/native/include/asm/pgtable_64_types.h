@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A process has its modules at lower addresses than the kernel. */
+#ifndef _NATIVE_ASM_PGTABLE_64_TYPES_H
+#define _NATIVE_ASM_PGTABLE_64_TYPES_H
+
+#include_next <asm/pgtable_64_types.h>
+
+#undef MODULES_END
+#define MODULES_END		_AC(0x70000000, UL)
+
+#endif

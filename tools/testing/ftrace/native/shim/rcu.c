@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RCU with real readers: a grace period waits until each CPU was seen outside a reader, or
+ * has slept. What is freed is freed by the worker, so that address sanitizer sees a late
+ * reader.
+ */
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/rcupdate_wait.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "native.h"
+
+/* A grace period that takes longer than this is a bug: a reader never ends. */
+#define STALL_NS	(30UL * NSEC_PER_SEC)
+
+int rcu_scheduler_active = 1;
+int debug_locks = 1;
+static struct lock_class_key rcu_key;
+struct lockdep_map rcu_lock_map = { .name = "rcu_read_lock", .key = &rcu_key };
+struct lockdep_map rcu_bh_lock_map = { .name = "rcu_read_lock_bh", .key = &rcu_key };
+struct lockdep_map rcu_sched_lock_map = { .name = "rcu_read_lock_sched", .key = &rcu_key };
+struct lockdep_map rcu_callback_map = { .name = "rcu_callback", .key = &rcu_key };
+
+static struct {
+	/* Counts voluntary switches. */
+	unsigned long	switches;
+	bool		sleeps;
+} ____cacheline_aligned quiet[NATIVE_CPUS];
+
+void __rcu_read_lock(void)
+{
+	WRITE_ONCE(current->rcu_read_lock_nesting, current->rcu_read_lock_nesting + 1);
+	barrier();
+}
+
+void __rcu_read_unlock(void)
+{
+	if (!current->rcu_read_lock_nesting)
+		native_fail("rcu_read_unlock() without rcu_read_lock()");
+	/* Pairs with the reading in reader(). */
+	smp_store_release(&current->rcu_read_lock_nesting, current->rcu_read_lock_nesting - 1);
+}
+
+int debug_lockdep_rcu_enabled(void)
+{
+	return 1;
+}
+
+int rcu_read_lock_held(void)
+{
+	return current->rcu_read_lock_nesting > 0;
+}
+
+int rcu_read_lock_sched_held(void)
+{
+	return !preemptible();
+}
+
+int rcu_read_lock_any_held(void)
+{
+	return rcu_read_lock_held() || rcu_read_lock_sched_held();
+}
+
+bool notrace rcu_is_watching(void)
+{
+	return true;
+}
+
+void lockdep_rcu_suspicious(const char *file, const int line, const char *s)
+{
+	native_fail("%s at %s:%d", s, file, line);
+}
+
+void native_quiescent(void)
+{
+	int cpu = raw_smp_processor_id();
+
+	smp_store_release(&quiet[cpu].switches, quiet[cpu].switches + 1);
+}
+
+void native_sleep_begin(const char *what)
+{
+	__might_resched(what, 0, 0);
+	smp_store_release(&quiet[raw_smp_processor_id()].sleeps, true);
+}
+
+void native_sleep_end(void)
+{
+	smp_store_release(&quiet[raw_smp_processor_id()].sleeps, false);
+	native_quiescent();
+}
+
+/* With host_lock(), so that the task stays. */
+static bool reader(int cpu)
+{
+	struct task_struct *task = native_task(cpu);
+
+	return task && (smp_load_acquire(&task->rcu_read_lock_nesting) ||
+			native_preempt_count(cpu) || native_irqs_off(cpu));
+}
+
+static bool task_held_out(int cpu)
+{
+	struct task_struct *task = native_task(cpu);
+
+	return task && READ_ONCE(task->rcu_tasks_holdout);
+}
+
+bool native_cpu_runs(int cpu)
+{
+	return native_task(cpu) && !smp_load_acquire(&quiet[cpu].sleeps);
+}
+
+static bool cpu_quiet(int cpu, unsigned long switches, bool tasks)
+{
+	bool ret;
+
+	if (smp_load_acquire(&quiet[cpu].switches) != switches ||
+	    smp_load_acquire(&quiet[cpu].sleeps))
+		return true;
+	host_lock();
+	ret = tasks ? !task_held_out(cpu) : !reader(cpu);
+	host_unlock();
+	return ret;
+}
+
+/* As RCU tasks does: cond_resched_tasks_rcu_qs() clears the mark. */
+static void hold_out_tasks(void)
+{
+	host_lock();
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
+		if (native_task(cpu))
+			WRITE_ONCE(native_task(cpu)->rcu_tasks_holdout, true);
+	host_unlock();
+}
+
+static void grace_period(bool tasks)
+{
+	int self = raw_smp_processor_id();
+	unsigned long start = host_clock_ns(), switches[NATIVE_CPUS];
+
+	might_sleep();
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
+		switches[cpu] = smp_load_acquire(&quiet[cpu].switches);
+	/* What a reader stored before is seen; a reader that starts later sees what we stored. */
+	host_sync_cores();
+	if (tasks)
+		hold_out_tasks();
+	native_sleep_begin("synchronize_rcu");
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++) {
+		while (cpu != self && !cpu_quiet(cpu, switches[cpu], tasks)) {
+			host_usleep(20);
+			if (host_clock_ns() - start > STALL_NS)
+				native_fail("a grace period waits for CPU %d", cpu);
+		}
+	}
+	native_sleep_end();
+	host_sync_cores();
+}
+
+void synchronize_rcu(void)
+{
+	grace_period(false);
+}
+
+void synchronize_rcu_tasks(void)
+{
+	grace_period(true);
+}
+
+void synchronize_rcu_tasks_rude(void)
+{
+	grace_period(false);
+}
+
+void synchronize_srcu(struct srcu_struct *ssp)
+{
+	grace_period(false);
+}
+
+/* Work, and what waits for a grace period, done by one thread in order. */
+struct job {
+	struct job		*next;
+	bool			rcu;
+	struct rcu_head		*head;
+	rcu_callback_t		func;
+	void			*free;
+	struct work_struct	*work;
+};
+
+static struct job *jobs, **jobs_end = &jobs;
+static bool busy;
+
+/* All queues are one. */
+#define QUEUE	((struct workqueue_struct *)&jobs)
+struct workqueue_struct *system_wq = QUEUE, *system_unbound_wq = QUEUE, *system_dfl_wq = QUEUE;
+
+static void job_add(struct job job)
+{
+	struct job *j = host_alloc(sizeof(*j));
+
+	*j = job;
+	j->next = NULL;
+	host_lock();
+	*jobs_end = j;
+	jobs_end = &j->next;
+	host_wake();
+	host_unlock();
+}
+
+void call_rcu(struct rcu_head *head, rcu_callback_t func)
+{
+	job_add((struct job){ .rcu = true, .head = head, .func = func });
+}
+
+void kvfree_call_rcu(struct rcu_head *head, void *ptr)
+{
+	if (!head)
+		might_sleep();
+	job_add((struct job){ .rcu = true, .free = ptr });
+}
+
+bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *work)
+{
+	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
+		return false;
+	job_add((struct job){ .work = work });
+	return true;
+}
+
+bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
+{
+	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(&rwork->work)))
+		return false;
+	job_add((struct job){ .rcu = true, .work = &rwork->work });
+	return true;
+}
+
+static void job_run(struct job *j)
+{
+	if (j->rcu)
+		grace_period(false);
+	if (j->head) {
+		j->func(j->head);
+	} else if (j->work) {
+		clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(j->work));
+		j->work->func(j->work);
+	} else {
+		kvfree(j->free);
+	}
+	if (current->lockdep_depth || native_preempt_count(raw_smp_processor_id()))
+		native_fail("a work keeps a lock");
+	host_free(j);
+}
+
+static void worker(void *unused)
+{
+	static struct task_struct task = { .comm = "kworker", .flags = PF_KTHREAD | PF_WQ_WORKER };
+
+	native_cpu_begin(&task, NATIVE_WORKER_CPU);
+	host_lock();
+	for (;;) {
+		struct job *j = jobs;
+
+		if (!j) {
+			busy = false;
+			host_wake();
+			WRITE_ONCE(quiet[NATIVE_WORKER_CPU].sleeps, true);
+			host_wait();
+			WRITE_ONCE(quiet[NATIVE_WORKER_CPU].sleeps, false);
+			continue;
+		}
+		busy = true;
+		jobs = j->next;
+		if (!jobs)
+			jobs_end = &jobs;
+		host_unlock();
+		job_run(j);
+		host_lock();
+	}
+}
+
+void native_settle(void)
+{
+	native_sleep_begin("native_settle");
+	host_lock();
+	while (jobs || busy)
+		host_wait();
+	host_unlock();
+	native_sleep_end();
+}
+
+void native_work_init(void)
+{
+	host_thread(worker, NULL);
+}
