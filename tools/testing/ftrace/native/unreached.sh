@@ -5,6 +5,7 @@
 # program.
 
 echo '.text'
+# shellcheck disable=SC2016 # $1f is of the assembler
 sed 's/#.*//; /^[[:space:]]*$/d' "$1" | while read -r name; do
 	printf '.weak %s\n%s:\n\tmov $1f, %%edi\n\tjmp native_unreached\n' "$name" "$name"
 	printf '\t.pushsection .rodata\n1:\t.asciz "%s"\n\t.popsection\n' "$name"
