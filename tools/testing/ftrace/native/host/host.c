@@ -39,7 +39,8 @@ int host_text_create(unsigned long size)
 
 void host_text_copy(unsigned long offset, const void *from, unsigned long size)
 {
-	if (pwrite(text_fd, from, size, offset) != (ssize_t)size)
+	/* Not by the C library: ThreadSanitizer does not let it read the text of the program. */
+	if (syscall(SYS_pwrite64, text_fd, from, size, offset) != (long)size)
 		host_abort();
 }
 
@@ -74,8 +75,10 @@ static __thread struct host_thread *this_thread;
 /* Signals have a stack of their own, so that a full stack is reported. */
 static void signal_stack(void)
 {
-	stack_t stack = { .ss_sp = malloc(STACK_SIZE), .ss_size = STACK_SIZE };
+	stack_t stack = { .ss_size = STACK_SIZE };
 
+	stack.ss_sp = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
 	sigaltstack(&stack, NULL);
 }
 
@@ -84,7 +87,7 @@ static void signal_stack_free(void)
 	stack_t stack = { .ss_flags = SS_DISABLE }, old;
 
 	sigaltstack(&stack, &old);
-	free(old.ss_sp);
+	munmap(old.ss_sp, STACK_SIZE);
 }
 
 static void *thread_main(void *arg)

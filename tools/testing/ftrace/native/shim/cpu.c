@@ -28,7 +28,14 @@ char room[ROOM_SIZE] __section(".data..percpu..native_room") __aligned(64);
 unsigned long __per_cpu_offset[NR_CPUS];
 DEFINE_PER_CPU_READ_MOSTLY(unsigned long, this_cpu_off);
 DEFINE_PER_CPU_SHARED_ALIGNED(struct tlb_state, cpu_tlbstate) = { .loaded_mm = &init_mm };
+DEFINE_PER_CPU_SHARED_ALIGNED(struct tlb_state_shared, cpu_tlbstate_shared);
 DEFINE_PER_CPU(unsigned long, cpu_dr7);
+
+/* No CPU is lazy. */
+void leave_mm(void)
+{
+	native_fail("leave_mm() on a CPU that is not lazy");
+}
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
 DEFINE_PER_CPU_ALIGNED(struct pcpu_hot, pcpu_hot);
@@ -59,13 +66,18 @@ void native_tick(void)
 	jiffies++;
 }
 
+/* LeakSanitizer follows these pointers, and no offsets. */
+static void *areas[NATIVE_CPUS];
+
 void native_percpu_init(void)
 {
 	unsigned long size = __per_cpu_end - __per_cpu_start;
 
 	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++) {
-		char *area = PTR_ALIGN((char *)host_alloc(size + PAGE_SIZE), PAGE_SIZE);
+		char *area;
 
+		areas[cpu] = host_alloc(size + PAGE_SIZE);
+		area = PTR_ALIGN((char *)areas[cpu], PAGE_SIZE);
 		memcpy(area, __per_cpu_start, size);
 		__per_cpu_offset[cpu] = area - __per_cpu_start;
 		per_cpu(this_cpu_off, cpu) = __per_cpu_offset[cpu];
