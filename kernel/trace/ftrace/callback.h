@@ -28,32 +28,6 @@ struct ftrace_callback {
 	u64				seq;
 };
 
-/**
- * struct ftrace_slot - one slot of a trampoline
- * @list: in &ftrace_callback.slots, until the slot is switched off
- * @callback: what the slot calls
- * @caller: the trampoline of the slot
- */
-struct ftrace_slot {
-	struct list_head	list;
-	struct ftrace_callback	*callback;
-	struct ftrace_caller	*caller;
-};
-
-/**
- * struct ftrace_caller - a trampoline and its slots
- * @tramp: the trampoline
- * @dead: in the list of trampolines that no site calls any more
- * @nr: number of slots
- * @slot: the slots
- */
-struct ftrace_caller {
-	struct ftrace_tramp	*tramp;
-	struct list_head	dead;
-	unsigned int		nr;
-	struct ftrace_slot	slot[] __counted_by(nr);
-};
-
 int ftrace_callback_make(struct ftrace_ops *ops);
 void ftrace_callback_put(struct ftrace_callback *cb);
 unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace_patch *patch,
@@ -61,9 +35,5 @@ unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace
 void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr);
 void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func);
 void ftrace_wait_callbacks(void);
-
-struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
-					 unsigned long direct);
-void ftrace_caller_retire(struct ftrace_caller *caller);
 
 #endif

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "callback.h"
+#include "caller.h"
 #include "class.h"
 #include "core.h"
 #include "table.h"

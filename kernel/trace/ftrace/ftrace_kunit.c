@@ -8,7 +8,7 @@
 #include <linux/ftrace_arch.h>
 #include <linux/memory.h>
 
-#include "callback.h"
+#include "caller.h"
 #include "class.h"
 #include "core.h"
 #include "ftrace_kunit.h"

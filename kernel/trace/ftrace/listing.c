@@ -11,6 +11,7 @@
 #include <linux/seq_file.h>
 
 #include "callback.h"
+#include "caller.h"
 #include "class.h"
 #include "core.h"
 #include "hash.h"

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Callers: the trampolines of classes, and the slots in them. */
+#ifndef _FTRACE_CALLER_H
+#define _FTRACE_CALLER_H
+
+#include <linux/ftrace_arch.h>
+#include <linux/list.h>
+
+struct ftrace_callback;
+
+/**
+ * struct ftrace_slot - one slot of a trampoline
+ * @list: in &ftrace_callback.slots, until the slot is switched off
+ * @callback: what the slot calls
+ * @caller: the trampoline of the slot
+ */
+struct ftrace_slot {
+	struct list_head	list;
+	struct ftrace_callback	*callback;
+	struct ftrace_caller	*caller;
+};
+
+/**
+ * struct ftrace_caller - a trampoline and its slots
+ * @tramp: the trampoline
+ * @dead: in the list of trampolines that no site calls any more
+ * @nr: number of slots
+ * @slot: the slots
+ */
+struct ftrace_caller {
+	struct ftrace_tramp	*tramp;
+	struct list_head	dead;
+	unsigned int		nr;
+	struct ftrace_slot	slot[] __counted_by(nr);
+};
+
+struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
+					 unsigned long direct);
+void ftrace_caller_retire(struct ftrace_caller *caller);
+
+#endif
