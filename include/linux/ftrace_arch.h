@@ -70,6 +70,14 @@ struct ftrace_tramp {
 	unsigned int		size;
 };
 
+/*
+ * Undo what arch_ftrace_partial_regs() and the like did to registers that a trampoline has
+ * not saved, before the next callback gets them.
+ */
+#ifndef arch_ftrace_reset_regs
+#define arch_ftrace_reset_regs(fregs)	((void)(fregs))
+#endif
+
 #ifdef CONFIG_FTRACE_CORE_FAULTS
 bool ftrace_fault_site(void);
 #else
@@ -91,6 +99,7 @@ unsigned int arch_ftrace_insn(unsigned long ip, unsigned long target, u8 *buf);
 bool arch_ftrace_reaches(unsigned long target);
 void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
 		       const unsigned long *targets);
+void arch_ftrace_sync(void);
 
 struct ftrace_tramp *arch_ftrace_tramp_make(const struct ftrace_call *calls,
 					    unsigned int nr, bool regs,

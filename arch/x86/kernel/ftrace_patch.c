@@ -546,6 +546,17 @@ void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
 	transit_end();
 }
 
+/**
+ * arch_ftrace_sync - make each CPU execute a full barrier, as after a batch
+ *
+ * Context: Process context, may sleep. cpus_read_lock() held.
+ */
+void arch_ftrace_sync(void)
+{
+	lockdep_assert_cpus_held();
+	ftrace_sync_cpus();
+}
+
 static __always_inline int patch_compare(const void *key, const void *elt)
 {
 	unsigned long ip = *(const unsigned long *)key;

@@ -10,14 +10,15 @@
  * - All slots that call the ops are switched off, in the batch that takes the ops
  *   off its sites. That includes the slots of trampolines that no site calls any
  *   more but that are not freed yet. After that, only a task that has already
- *   counted itself in can still enter the callback.
- * - So the number of tasks that entered no longer changes, and the wait ends when
- *   the same number has left. Usually this is at once.
+ *   counted itself in can still enter the callback. For walks (walk.c), a mark in the
+ *   callback has the same effect.
+ * - The wait ends when as many tasks have left as have entered. Usually this is at once.
  * - Trampolines and counters belong to the core. A work item that nobody waits
  *   for frees them later, after the grace periods.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
+#include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/kmsan-checks.h>
 #include <linux/kprobes.h>
@@ -144,6 +145,26 @@ void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr)
 		list_del_init(cb->slots.next);
 }
 
+/**
+ * ftrace_callback_shut - let no further task into a callback by way of a walk
+ * @cb: the callback, whose ops is removed
+ *
+ * A task in ftrace_walk_func() counts itself in, then reads the mark. After the broadcast,
+ * either the task sees the mark, or all CPUs see that the task has counted itself in.
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ */
+void ftrace_callback_shut(struct ftrace_callback *cb)
+{
+	WRITE_ONCE(cb->off, true);
+	if (!cb->nr_walks)
+		return;
+	/* A CPU that comes up would miss the broadcast. */
+	cpus_read_lock();
+	arch_ftrace_sync();
+	cpus_read_unlock();
+}
+
 static unsigned long callback_sum(const unsigned long __percpu *count)
 {
 	unsigned long total = 0;
@@ -154,27 +175,40 @@ static unsigned long callback_sum(const unsigned long __percpu *count)
 	return total;
 }
 
+/*
+ * The sum of those who left is read first. A task in a walk may count itself in and out
+ * without entering the callback. If the sum of those who entered were read first, such a
+ * task would stand for a task that is still in the callback.
+ */
+static bool callback_has_tasks(struct ftrace_count __percpu *count)
+{
+	unsigned long left = callback_sum(&count->left);
+
+	/* Pairs with the order in which a CPU's stores are seen. */
+	smp_rmb();
+	return callback_sum(&count->entered) != left;
+}
+
 /**
  * ftrace_callback_wait - wait until no task is in a callback
- * @cb: the callback, whose slots have all been switched off
+ * @cb: the callback, whose slots have all been switched off, and which is shut
  * @func: the function to name in a message
  *
- * The last broadcast of the batch that switched the slots off made all CPUs serialise.
- * So the increments of all tasks that entered are visible here, and no further task
- * enters. All that a task did in the callback, the task did before it counted itself
- * out.
+ * The last broadcast of the batch that switched the slots off, or of
+ * ftrace_callback_shut(), made all CPUs serialise. So the increments of all tasks that
+ * entered are visible here, and no further task enters. All that a task did in the
+ * callback, the task did before it counted itself out.
  *
  * Context: Process context, may sleep. ftrace_lock not held.
  */
 void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func)
 {
-	unsigned long start = jiffies, entered, us = 10;
+	unsigned long start = jiffies, us = 10;
 	bool told = false;
 
 	if (!cb->count)
 		return;
-	entered = callback_sum(&cb->count->entered);
-	while (callback_sum(&cb->count->left) != entered) {
+	while (callback_has_tasks(cb->count)) {
 		/* Sleep: the task in the callback may need this CPU. */
 		usleep_range(us, 2 * us);
 		us = min(2 * us, 10000UL);

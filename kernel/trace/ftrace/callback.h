@@ -13,9 +13,11 @@
  * @slots: the slots of trampolines that call the callback
  * @nr_slots: number of slots
  * @nr_classes: number of classes that hold the ops
+ * @nr_walks: number of arrays of callbacks that hold the ops, see walk.c
+ * @users: number of slots of trampolines and of arrays that are not freed yet, plus one
+ *	for the ops while it is registered or waited for
+ * @off: the ops is removed: a walk does not call the callback
  * @seq: order of registration; younger ops are called first
- * @users: number of slots of trampolines that are not freed yet, plus one for the ops
- *	while it is registered or waited for
  *
  * The callback stays longer than the ops: a task may still have to count itself out.
  */
@@ -24,7 +26,9 @@ struct ftrace_callback {
 	struct list_head		slots;
 	unsigned int			nr_slots;
 	unsigned int			nr_classes;
+	unsigned int			nr_walks;
 	unsigned int			users;
+	bool				off;
 	u64				seq;
 };
 
@@ -33,6 +37,7 @@ void ftrace_callback_put(struct ftrace_callback *cb);
 unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace_patch *patch,
 				 unsigned int room);
 void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr);
+void ftrace_callback_shut(struct ftrace_callback *cb);
 void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func);
 void ftrace_wait_callbacks(void);
 

@@ -7,11 +7,16 @@
 #include <linux/list.h>
 
 struct ftrace_callback;
+struct ftrace_walk;
+struct ftrace_walker;
+
+/* A trampoline has this many slots at most. If a class has more ops, one slot walks them. */
+#define FTRACE_MAX_SLOTS	64
 
 /**
  * struct ftrace_slot - one slot of a trampoline
  * @list: in &ftrace_callback.slots, until the slot is switched off
- * @callback: what the slot calls
+ * @callback: what the slot calls; NULL if it calls ftrace_walk_func()
  * @caller: the trampoline of the slot
  */
 struct ftrace_slot {
@@ -24,18 +29,25 @@ struct ftrace_slot {
  * struct ftrace_caller - a trampoline and its slots
  * @tramp: the trampoline
  * @dead: in the list of trampolines that no site calls any more
+ * @walker: if slot 0 calls ftrace_walk_func(): what it passes; otherwise NULL
  * @nr: number of slots
  * @slot: the slots
  */
 struct ftrace_caller {
 	struct ftrace_tramp	*tramp;
 	struct list_head	dead;
+	struct ftrace_walker	*walker;
 	unsigned int		nr;
 	struct ftrace_slot	slot[] __counted_by(nr);
 };
 
 struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
 					 unsigned long direct);
+struct ftrace_caller *ftrace_caller_make_walker(struct ftrace_ops *const *ops, unsigned int nr,
+						unsigned long direct, struct ftrace_walk *walk);
+bool ftrace_caller_fits(const struct ftrace_caller *caller, struct ftrace_ops *const *ops,
+			unsigned int nr);
+void ftrace_caller_set_walk(struct ftrace_caller *caller, struct ftrace_walk *walk);
 void ftrace_caller_retire(struct ftrace_caller *caller);
 
 #endif

@@ -17,6 +17,7 @@
 #include "class.h"
 #include "core.h"
 #include "table.h"
+#include "walk.h"
 
 static struct ftrace_class empty;
 static struct ftrace_class *first_class = &empty;
@@ -130,7 +131,10 @@ int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 	return asked ? 0 : -EBUSY;
 }
 
-/* Set what the sites of a class call. */
+/*
+ * Set what the sites of a class call. A class with many ops gets its trampoline at the end of
+ * the plan, from ftrace_heirs_prepare().
+ */
 static int class_make_target(struct ftrace_class *c)
 {
 	if (c->direct && !arch_ftrace_reaches(ftrace_jmp_get(c->direct)))
@@ -138,6 +142,10 @@ static int class_make_target(struct ftrace_class *c)
 	if (c->direct && c->nr == 1) {
 		ftrace_targets[c->id] = c->direct;
 		return 0;
+	}
+	if (c->nr > FTRACE_MAX_SLOTS) {
+		c->walk = ftrace_walk_make(c->ops, c->nr);
+		return c->walk ? 0 : -ENOMEM;
 	}
 	c->caller = ftrace_caller_make(c->ops, c->nr, c->direct);
 	if (!c->caller)
@@ -288,6 +296,8 @@ void ftrace_class_put(struct ftrace_class *c, unsigned int sites)
 		c->ops[i]->callback->nr_classes--;
 	if (c->caller)
 		ftrace_caller_retire(c->caller);
+	if (c->walk)
+		ftrace_walk_free(c->walk);
 	kvfree(c);
 }
 

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 struct ftrace_caller;
+struct ftrace_walk;
 
 /**
  * struct ftrace_class - a set of ops that at least one site has
@@ -24,6 +25,11 @@ struct ftrace_caller;
  *	a site, to [1] if the ops wants it; NULL if not known yet
  * @direct: what the direct caller among the ops has called, 0 if there is none
  * @caller: trampoline of the class, NULL if its sites call a direct caller or nothing
+ * @walk: for the trampoline of a new class with many ops; NULL once the class has its
+ *	trampoline. See heirs.c for this and for the next three
+ * @heir: the first class to which the current plan moves sites
+ * @leaving: number of sites that the plan moves to @heir
+ * @donor: the class that leaves its trampoline to this one, NULL if there is none
  * @nr: number of ops
  * @ops: the set, youngest first
  */
@@ -36,6 +42,10 @@ struct ftrace_class {
 	struct ftrace_class	*to[2];
 	unsigned long		direct;
 	struct ftrace_caller	*caller;
+	struct ftrace_walk	*walk;
+	struct ftrace_class	*heir;
+	unsigned int		leaving;
+	struct ftrace_class	*donor;
 	unsigned int		nr;
 	struct ftrace_ops	*ops[];
 };

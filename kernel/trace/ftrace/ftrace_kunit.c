@@ -5,6 +5,7 @@
  * A callback notes its call as a letter. So a case compares one string to see which ops
  * were called, and in which order.
  */
+#include <linux/cpu.h>
 #include <linux/ftrace_arch.h>
 #include <linux/memory.h>
 
@@ -109,6 +110,42 @@ bool ftrace_kunit_site_calls(test_func_t func, unsigned long target)
 {
 	guard(mutex)(&text_mutex);
 	return arch_ftrace_site_calls(ftrace_location((unsigned long)func), target);
+}
+
+/* Change what the site of a function calls. The core does not know of the change. */
+void ftrace_kunit_write_site(test_func_t func, unsigned long from, unsigned long to)
+{
+	const unsigned long targets[] = { from, to };
+	struct ftrace_table *t;
+	struct ftrace_site *site = ftrace_kunit_site(func, &t);
+	const struct ftrace_patch patch = { site_ip(t, site), site, 0, 1 };
+
+	guard(cpus_read_lock)();
+	guard(mutex)(&text_mutex);
+	arch_ftrace_patch(&patch, 1, targets);
+}
+
+/* Give the site the bytes that the core expects, and let the core use the site again. */
+void ftrace_kunit_mend_site(void *func)
+{
+	struct ftrace_table *t;
+	struct ftrace_site *site = ftrace_kunit_site(func, &t);
+
+	guard(mutex)(&ftrace_lock);
+	if (ftrace_kunit_site_calls(func, FTRACE_KUNIT_STRANGE))
+		ftrace_kunit_write_site(func, FTRACE_KUNIT_STRANGE,
+					ftrace_targets[site_class(site)]);
+	site->state &= SITE_CLASS_MASK;
+}
+
+/* Write unexpected bytes to the site. When the case ends, the site is mended. */
+void ftrace_kunit_break_site(struct kunit *test, test_func_t func)
+{
+	unsigned long call = ftrace_targets[ftrace_kunit_class(func)->id];
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ftrace_kunit_mend_site, func), 0);
+	ftrace_kunit_write_site(func, call, FTRACE_KUNIT_STRANGE);
+	KUNIT_ASSERT_TRUE(test, ftrace_kunit_site_calls(func, FTRACE_KUNIT_STRANGE));
 }
 
 unsigned int ftrace_kunit_nr_classes(void)

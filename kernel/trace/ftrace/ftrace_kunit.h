@@ -19,6 +19,9 @@ struct ftrace_table;
 
 typedef int (*test_func_t)(int arg);
 
+/* What a site calls that another writer has changed: it returns at once. */
+#define FTRACE_KUNIT_STRANGE	MCOUNT_ADDR
+
 int ftrace_kunit_func1(int arg);
 int ftrace_kunit_func2(int arg);
 int ftrace_kunit_func3(int arg);
@@ -38,6 +41,9 @@ struct ftrace_site *ftrace_kunit_site(test_func_t func, struct ftrace_table **t)
 struct ftrace_class *ftrace_kunit_class(test_func_t func);
 unsigned long ftrace_kunit_tramp(test_func_t func);
 bool ftrace_kunit_site_calls(test_func_t func, unsigned long target);
+void ftrace_kunit_write_site(test_func_t func, unsigned long from, unsigned long to);
+void ftrace_kunit_mend_site(void *func);
+void ftrace_kunit_break_site(struct kunit *test, test_func_t func);
 unsigned int ftrace_kunit_nr_classes(void);
 void ftrace_kunit_forget(struct kunit_suite *suite);
 

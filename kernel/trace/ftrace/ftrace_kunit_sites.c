@@ -19,23 +19,8 @@
 #include "plan.h"
 #include "table.h"
 
-#define STRANGE	MCOUNT_ADDR
-
 static struct ftrace_ops ops_a = { .func = ftrace_kunit_note, .private = (void *)'a' };
 static struct ftrace_ops ops_b = { .func = ftrace_kunit_note, .private = (void *)'b' };
-
-/* Change what the site of a function calls. The core does not know of the change. */
-static void site_write(test_func_t func, unsigned long from, unsigned long to)
-{
-	const unsigned long targets[] = { from, to };
-	struct ftrace_table *t;
-	struct ftrace_site *site = ftrace_kunit_site(func, &t);
-	const struct ftrace_patch patch = { site_ip(t, site), site, 0, 1 };
-
-	guard(cpus_read_lock)();
-	guard(mutex)(&text_mutex);
-	arch_ftrace_patch(&patch, 1, targets);
-}
 
 static bool site_failed(test_func_t func)
 {
@@ -44,35 +29,13 @@ static bool site_failed(test_func_t func)
 	return ftrace_kunit_site(func, &t)->state & SITE_FAILED;
 }
 
-/* Give the site the bytes that the core expects, and let the core use the site again. */
-static void site_mend(void *func)
-{
-	struct ftrace_table *t;
-	struct ftrace_site *site = ftrace_kunit_site(func, &t);
-
-	guard(mutex)(&ftrace_lock);
-	if (ftrace_kunit_site_calls(func, STRANGE))
-		site_write(func, STRANGE, ftrace_targets[site_class(site)]);
-	site->state &= SITE_CLASS_MASK;
-}
-
-/* Write unexpected bytes to the site. When the case ends, the site is mended. */
-static void site_break(struct kunit *test, test_func_t func)
-{
-	unsigned long call = ftrace_targets[ftrace_kunit_class(func)->id];
-
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, site_mend, func), 0);
-	site_write(func, call, STRANGE);
-	KUNIT_ASSERT_TRUE(test, ftrace_kunit_site_calls(func, STRANGE));
-}
-
 /* A site with unexpected bytes is not changed, and all other sites go on working. */
 static void bad_site_is_left_alone(struct kunit *test)
 {
 	struct ftrace_class *before = ftrace_kunit_class(ftrace_kunit_func4);
 
 	ftrace_kunit_add_ops(test, &ops_a);
-	site_break(test, ftrace_kunit_func4);
+	ftrace_kunit_break_site(test, ftrace_kunit_func4);
 
 	/*
 	 * Named after a glob matched it: an error, also for the other functions. This is
@@ -99,7 +62,7 @@ static void bad_site_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
 
-	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, STRANGE));
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, FTRACE_KUNIT_STRANGE));
 }
 
 /* Change much beside the bad site. */
@@ -133,27 +96,27 @@ static void bad_site_keeps_its_trampoline(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "a");
 	call = ftrace_kunit_tramp(ftrace_kunit_func4);
-	site_break(test, ftrace_kunit_func4);
+	ftrace_kunit_break_site(test, ftrace_kunit_func4);
 
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
 	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
 	site_change_others(test, &ops_a);
-	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, STRANGE));
-	site_write(ftrace_kunit_func4, STRANGE, call);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, FTRACE_KUNIT_STRANGE));
+	ftrace_kunit_write_site(ftrace_kunit_func4, FTRACE_KUNIT_STRANGE, call);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "a");
-	site_write(ftrace_kunit_func4, call, STRANGE);
+	ftrace_kunit_write_site(ftrace_kunit_func4, call, FTRACE_KUNIT_STRANGE);
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
 	/* Meanwhile trampolines that no site calls are freed. */
 	ftrace_wait_callbacks();
 	msleep(100);
-	site_write(ftrace_kunit_func4, STRANGE, call);
+	ftrace_kunit_write_site(ftrace_kunit_func4, FTRACE_KUNIT_STRANGE, call);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "");
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func4)->nr, 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before + 1);
 
-	kunit_release_action(test, site_mend, ftrace_kunit_func4);
+	kunit_release_action(test, ftrace_kunit_mend_site, ftrace_kunit_func4);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "b");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
@@ -175,14 +138,14 @@ static void bad_site_forgets_a_direct_caller(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, stub), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops_a), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func4)->direct, stub);
-	site_break(test, ftrace_kunit_func4);
+	ftrace_kunit_break_site(test, ftrace_kunit_func4);
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, stub, true), 0);
 	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func4)->nr, 1);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func4)->direct, 0);
 
-	kunit_release_action(test, site_mend, ftrace_kunit_func4);
+	kunit_release_action(test, ftrace_kunit_mend_site, ftrace_kunit_func4);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "a");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, 0));
@@ -218,7 +181,7 @@ static void bad_site_concerns_who_names_it(struct kunit *test)
 	ftrace_kunit_add_ops(test, &ops_b);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&sub_a, ftrace_kunit_func4, true), 0);
 	KUNIT_ASSERT_EQ(test, site_start_sub(&sub_a), 0);
-	site_break(test, ftrace_kunit_func4);
+	ftrace_kunit_break_site(test, ftrace_kunit_func4);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_b), 0);
 	KUNIT_EXPECT_TRUE(test, site_failed(ftrace_kunit_func4));
 

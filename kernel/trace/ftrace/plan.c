@@ -13,6 +13,9 @@
  * can stay in its class if there is no memory for another class. If there is no
  * memory for the batch, the plan goes through all sites with a small batch that is
  * always there.
+ *
+ * If all sites of a class with many ops move to a new class, the new class may take over
+ * the trampoline (heirs.c). Then the sites change their class, and no byte of text changes.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -23,9 +26,11 @@
 #include <linux/sort.h>
 
 #include "callback.h"
+#include "caller.h"
 #include "class.h"
 #include "core.h"
 #include "hash.h"
+#include "heirs.h"
 #include "plan.h"
 #include "table.h"
 
@@ -36,6 +41,10 @@ struct plan {
 	unsigned int			flags;
 	bool				grows;	/* an ops may get sites */
 	bool				blanket; /* the only ops wants all sites or none */
+	bool				small;	/* sites leave only classes with few ops */
+	bool				heirs;	/* a class may take over a trampoline */
+	bool				failed;	/* a site left the plan */
+	bool				again;	/* the plan must be made again */
 	struct ftrace_patch		*batch;
 	unsigned int			nr;
 };
@@ -46,6 +55,9 @@ static void plan_start(struct plan *p)
 
 	p->id = ++ids;
 	p->nr = 0;
+	p->heirs = false;
+	p->failed = false;
+	p->again = false;
 }
 
 /* The callback whose slots must be switched off, if any. */
@@ -99,11 +111,21 @@ static unsigned long plan_direct(struct ftrace_ops **set, unsigned int nr, unsig
 	return direct;
 }
 
+/* Is an ops new to the sites of a class? Both sets have the youngest ops first. */
+static bool plan_is_new(const struct ftrace_class *from, const struct ftrace_ops *ops,
+			unsigned int *at)
+{
+	while (*at < from->nr && from->ops[*at]->callback->seq > ops->callback->seq)
+		++*at;
+	return *at == from->nr || from->ops[*at] != ops;
+}
+
 /* May all ops that are new to a site share the site? */
 static int plan_check(const struct plan *p, const struct ftrace_class *from,
 		      struct ftrace_ops **set, unsigned int nr, unsigned long ip)
 {
 	bool moves = plan_direct(set, nr, ip) != from->direct;
+	unsigned int at = 0;
 	int ret = 0;
 
 	if (p->flags & FTRACE_PLAN_AGREED)
@@ -112,7 +134,7 @@ static int plan_check(const struct plan *p, const struct ftrace_class *from,
 		struct ftrace_ops *ops = set[i];
 
 		/* Another address to call may not share the site, even if the old one does. */
-		if (!ftrace_class_has(from, ops) || (ops->flags & FTRACE_OPS_FL_DIRECT && moves))
+		if (plan_is_new(from, ops, &at) || (ops->flags & FTRACE_OPS_FL_DIRECT && moves))
 			ret = ftrace_set_check(set, nr, ops, ip, p->flags & FTRACE_PLAN_ASKED);
 	}
 	return ret;
@@ -141,10 +163,11 @@ static unsigned int plan_drop_rivals(struct ftrace_ops **set, unsigned int nr)
 }
 
 /* A set that cannot share the site is refused before anything is made for it. */
-static struct ftrace_class *plan_class(const struct plan *p, struct ftrace_class *from,
+static struct ftrace_class *plan_class(struct plan *p, struct ftrace_class *from,
 				       unsigned long ip)
 {
 	struct ftrace_ops **set __free(kvfree) = NULL;
+	struct ftrace_class *to;
 	unsigned int nr;
 	int ret;
 
@@ -157,11 +180,14 @@ static struct ftrace_class *plan_class(const struct plan *p, struct ftrace_class
 	ret = plan_check(p, from, set, nr, ip);
 	if (ret)
 		return ERR_PTR(ret);
-	return ftrace_class_of(set, nr, plan_direct(set, nr, ip));
+	to = ftrace_class_of(set, nr, plan_direct(set, nr, ip));
+	if (!IS_ERR(to))
+		p->heirs |= !!to->walk;
+	return to;
 }
 
 /* The class that a site must get, or an error. */
-static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class *from,
+static struct ftrace_class *plan_next(struct plan *p, struct ftrace_class *from,
 				      unsigned long ip)
 {
 	const struct ftrace_change *change = p->changes;
@@ -182,6 +208,8 @@ static struct ftrace_class *plan_next(const struct plan *p, struct ftrace_class 
 		return from->to[want];
 
 	if (!from->stale && ftrace_class_has(from, change->ops) == want)
+		to = from;
+	else if (p->small && from->nr > FTRACE_MAX_SLOTS)
 		to = from;
 	else if (!want && from->nr == 1 && ftrace_class_has(from, change->ops))
 		to = ftrace_class_nth(0);
@@ -472,6 +500,7 @@ static int plan_verify(struct plan *p)
 		if (plan_wants_named(p, patch->ip))
 			ret = -EINVAL;
 		site_fail(patch);
+		p->failed = true;
 	}
 	p->nr = kept;
 	return ret;
@@ -486,21 +515,6 @@ static u32 site_flags(const struct ftrace_class *c)
 	return SITE_TOUCHED;
 }
 
-static int plan_carry_out(struct plan *p)
-{
-	int ret;
-
-	/* A CPU that comes up would miss a broadcast. */
-	cpus_read_lock();
-	mutex_lock(&text_mutex);
-	ret = plan_verify(p);
-	if (!ret)
-		arch_ftrace_patch(p->batch, p->nr, ftrace_targets);
-	mutex_unlock(&text_mutex);
-	cpus_read_unlock();
-	return ret;
-}
-
 /* Commit consecutive sites that go from one class to one class. Returns their number. */
 static unsigned int plan_commit_alike(struct ftrace_patch *batch, unsigned int nr)
 {
@@ -511,6 +525,45 @@ static unsigned int plan_commit_alike(struct ftrace_patch *batch, unsigned int n
 		site_move(batch[i].site, to, flags);
 	ftrace_class_put(ftrace_class_nth(from), i);
 	return i;
+}
+
+/* Commit the sites that already call the trampoline of their new class. */
+static void plan_commit_heirs(struct plan *p)
+{
+	unsigned int kept = 0;
+
+	ftrace_heirs_take(p->batch, p->nr);
+	for (unsigned int i = 0; i < p->nr; ) {
+		struct ftrace_patch *patch = &p->batch[i];
+
+		ftrace_yield(i);
+		if (patch->site && ftrace_targets[patch->from] == ftrace_targets[patch->to]) {
+			i += plan_commit_alike(patch, p->nr - i);
+		} else {
+			p->batch[kept++] = *patch;
+			i++;
+		}
+	}
+	p->nr = kept;
+}
+
+static int plan_carry_out(struct plan *p)
+{
+	int ret;
+
+	/* A CPU that comes up would miss a broadcast. */
+	cpus_read_lock();
+	mutex_lock(&text_mutex);
+	ret = plan_verify(p);
+	/* A site that failed stays in its class, which then needs its trampoline. */
+	p->again = !ret && p->heirs && p->failed;
+	if (!ret && !p->again && p->heirs)
+		plan_commit_heirs(p);
+	if (!ret && !p->again)
+		arch_ftrace_patch(p->batch, p->nr, ftrace_targets);
+	mutex_unlock(&text_mutex);
+	cpus_read_unlock();
+	return ret;
 }
 
 static void plan_commit(struct plan *p)
@@ -558,6 +611,7 @@ static void plan_small(struct plan *p)
 	plan_drop(p);
 	kvfree(p->batch);
 	p->batch = small_batch;
+	p->small = true;
 	plan_start(p);
 
 	for_each_ftrace_table(t, i) {
@@ -579,6 +633,30 @@ static void plan_small(struct plan *p)
 		plan_small_flush(p);
 	}
 	p->batch = NULL;
+}
+
+/* Determine the plan and carry it out, unless it must be made again. */
+static int plan_try(struct plan *p, const struct ftrace_scope *scope)
+{
+	int ret;
+
+	plan_start(p);
+	if (scope->all || (scope->table && !scope->hash[0]))
+		ret = plan_all(p, scope->table);
+	else
+		ret = plan_hashes(p, scope);
+	if (!ret && p->heirs)
+		ret = ftrace_heirs_prepare(p->batch, p->nr);
+	if (!ret)
+		ret = plan_slots(p);
+	if (!ret && p->nr)
+		ret = plan_carry_out(p);
+	if (p->again) {
+		plan_drop(p);
+		kvfree(p->batch);
+		p->batch = NULL;
+	}
+	return ret;
 }
 
 /**
@@ -635,18 +713,12 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	if (unlikely(ftrace_disabled))
 		return -ENODEV;
 
-	plan_start(&p);
 	for (unsigned int i = 0; i < nr; i++)
 		p.grows |= changes[i].on;
 	p.blanket = nr == 1 && plan_change_is_blanket(changes);
-	if (scope->all || (scope->table && !scope->hash[0]))
-		ret = plan_all(&p, scope->table);
-	else
-		ret = plan_hashes(&p, scope);
-	if (!ret)
-		ret = plan_slots(&p);
-	if (!ret && p.nr)
-		ret = plan_carry_out(&p);
+	do {
+		ret = plan_try(&p, scope);
+	} while (p.again);
 
 	if (!ret) {
 		plan_commit(&p);
@@ -656,8 +728,11 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	} else {
 		plan_drop(&p);
 	}
-	if (flags & FTRACE_PLAN_REMOVES && changes->ops->callback->nr_classes)
-		ftrace_classes_lose(changes->ops);
+	if (flags & FTRACE_PLAN_REMOVES) {
+		ftrace_callback_shut(changes->ops->callback);
+		if (changes->ops->callback->nr_classes)
+			ftrace_classes_lose(changes->ops);
+	}
 	if (ret)
 		plan_drop_unused_classes();
 	kvfree(p.batch);

@@ -55,6 +55,9 @@ arch_ftrace_get_regs(struct ftrace_regs *fregs)
 	(_regs)->flags |= X86_EFLAGS_FIXED;		\
 })
 
+/* As between two slots of a trampoline: ftrace_get_regs() returns NULL again. */
+#define arch_ftrace_reset_regs(_fregs)	(arch_ftrace_regs(_fregs)->regs.cs = 0)
+
 #define arch_ftrace_fill_perf_regs(_fregs, _to)					\
 ({										\
 	const struct pt_regs *__from = &arch_ftrace_regs(_fregs)->regs;		\

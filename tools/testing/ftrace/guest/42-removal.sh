@@ -13,7 +13,7 @@ uname -v | grep -qw 'SMP\|PREEMPT.*' || skip_all "the only CPU cannot hold a tas
 P=/sys/module/ftmod_removal/parameters
 insmod "$MODULES/ftmod_removal.ko" || skip_all "ftmod_removal does not load"
 
-for name in slot dead callback ipmodify offline again direct fprobe nmi; do
+for name in slot dead callback crowd_slot crowd_dead crowd_callback ipmodify offline again direct fprobe nmi; do
 	run_in_module $P "$name"
 done
 like "$(kernel_log)" 'ftrace: a task is in the callback held_func' "a long wait is told"

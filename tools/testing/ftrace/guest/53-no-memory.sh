@@ -134,6 +134,29 @@ is "$went" yes "the tracer goes without any memory"
 is "$(cat "$TRACING/enabled_functions")" "" "from all of its functions"
 is "$(all_nops)" "all nops" "each site is a nop again"
 
+# So many ops on a function that one slot calls all of them: the array cannot be made anew.
+if insmod "$MODULES/ftmod_many.ko" 2>/dev/null; then
+	M=/sys/module/ftmod_many/parameters
+	works "35 ops on a function" write $M/same 35
+	set_to ftmod_many_func set_ftrace_filter
+	set_to function current_tracer
+	works "a tracer, and 35 more" write $M/same 35
+	take_memory
+	without "$TRACING"
+	give_memory
+	is "$went" yes "a tracer among 70 ops goes without any memory"
+	set_to "" trace
+	is "$(cat $M/call)" 70 "the ops are called as before"
+	is "$(trace_lines | grep -c ftmod_many_func)" 0 "and the tracer is not"
+	works "with memory the next ops comes" write $M/same 1
+	is "$(cat $M/call)" 71 "and all are called"
+	ok "they go" rmmod ftmod_many
+	is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
+	set_to "" set_ftrace_filter
+else
+	skip "no ftmod_many"
+fi
+
 # failslab refuses no large memory, which a change of all functions needs.
 if [ -e "$MODULES/ftmod_refuse.ko" ] && insmod "$MODULES/ftmod_refuse.ko"; then
 	before=$(cut -d'	' -f1 "$TRACING/enabled_functions")

@@ -12,8 +12,8 @@ M=/sys/module/ftmod_many/parameters
 S=/proc/sys/kernel/ftrace_enabled
 
 insmod "$MODULES/ftmod_many.ko" || skip_all "ftmod_many does not load"
-works "500 ops on one function" write $M/same 500
-is "$(cat $M/call)" 500 "all are called"
+works "1,100 ops on one function" write $M/same 1100
+is "$(cat $M/call)" 1100 "all are called"
 is "$(settled 1 trampolines)" 1 "by one trampoline"
 if switches_off; then
 	echo 0 > $S
@@ -21,7 +21,7 @@ if switches_off; then
 	is "$(cat $M/call)" 0 "none is called"
 	echo 1 > $S
 	at_least 3 "$(trampolines)" "nor does 1"
-	is "$(cat $M/call)" 500 "all are called again"
+	is "$(cat $M/call)" 1100 "all are called again"
 fi
 ok "they go" rmmod ftmod_many
 is "$(settled 0 trampolines)" 0 "and their trampolines"

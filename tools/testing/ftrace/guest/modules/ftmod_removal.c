@@ -214,6 +214,38 @@ static void run_dead(void)
 	stop_held(&a);
 }
 
+/* So many more ops on the function that its trampoline walks them: see FTRACE_MAX_SLOTS. */
+static struct held_ops crowd[70];
+
+static void with_crowd(void (*func)(void))
+{
+	unsigned int i, calls = 0;
+	int ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(crowd) && !ret; i++)
+		ret = start_held(&crowd[i], ftmod_rm_one);
+	if (!ret)
+		func();
+	for (i = 0; i < ARRAY_SIZE(crowd); i++)
+		crowd[i].hits = 0;
+	ftmod_rm_one();
+	for (i = 0; i < ARRAY_SIZE(crowd); i++)
+		calls += crowd[i].hits;
+	check(calls == ARRAY_SIZE(crowd), "the crowd is called: %u", calls);
+	for (i = 0; i < ARRAY_SIZE(crowd); i++)
+		stop_held(&crowd[i]);
+}
+
+static void run_crowd_slot(void)
+{
+	with_crowd(run_slot);
+}
+
+static void run_crowd_dead(void)
+{
+	with_crowd(run_dead);
+}
+
 /* In the callback itself: wait for it, and for it alone. */
 static void run_callback(void)
 {
@@ -301,6 +333,11 @@ static void run_ipmodify(void)
 	check(!elsewhere.late, "and not after the ops had gone: %u", elsewhere.late);
 	ftrace_free_filter(&redirect);
 	stop_held(&a);
+}
+
+static void run_crowd_callback(void)
+{
+	with_crowd(run_callback);
 }
 
 /* The visitor enters on the last CPU, which then leaves. */
@@ -556,6 +593,9 @@ const struct run runs[] = {
 	{ "dead", run_dead },
 	{ "callback", run_callback },
 	{ "ipmodify", run_ipmodify },
+	{ "crowd_slot", run_crowd_slot },
+	{ "crowd_dead", run_crowd_dead },
+	{ "crowd_callback", run_crowd_callback },
 	{ "offline", run_offline },
 	{ "again", run_again },
 	{ "direct", run_direct },

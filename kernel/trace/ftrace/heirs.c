@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Heirs: classes with many ops that take over a trampoline.
+ *
+ * The trampoline of a class with many ops walks an array, so it can have another set of ops
+ * without a change of its code. If a plan moves all sites of such a class to one new class,
+ * the new class takes over the trampoline, and no site is patched. So an ops that comes to
+ * a thousand others, or leaves them, costs a new array.
+ *
+ * The heir is known when the plan has all its sites. Until then, a new class with many ops
+ * has an array and no trampoline.
+ */
+#include "caller.h"
+#include "class.h"
+#include "core.h"
+#include "heirs.h"
+
+/* Consecutive sites that go from one class to one class. Returns their number. */
+static unsigned int heirs_alike(const struct ftrace_patch *batch, unsigned int nr)
+{
+	unsigned int i = 1;
+
+	while (batch->site && i < nr && batch[i].site && batch[i].from == batch->from &&
+	       batch[i].to == batch->to)
+		i++;
+	return i;
+}
+
+/* How many sites of each class move to the class to which the first of them moves? */
+static void heirs_count(const struct ftrace_patch *batch, unsigned int nr)
+{
+	const struct ftrace_patch *p, *end = batch + nr;
+
+	for (p = batch; p < end; p += heirs_alike(p, end - p)) {
+		if (p->site) {
+			ftrace_class_nth(p->from)->heir = NULL;
+			ftrace_class_nth(p->from)->leaving = 0;
+		}
+	}
+	for (p = batch; p < end; p += heirs_alike(p, end - p)) {
+		struct ftrace_class *from, *to;
+
+		if (!p->site)
+			continue;
+		from = ftrace_class_nth(p->from);
+		to = ftrace_class_nth(p->to);
+		if (!from->heir)
+			from->heir = to;
+		if (from->heir == to)
+			from->leaving += heirs_alike(p, end - p);
+	}
+}
+
+/*
+ * Does a new class get the trampoline of @from? A site that has failed does not move: it keeps
+ * class and trampoline. The trampoline of a stale class may be one that must not be used again.
+ */
+static bool heirs_may_take(const struct ftrace_class *to, const struct ftrace_class *from)
+{
+	return to->walk && from->caller && !from->stale && from->heir == to &&
+	       from->leaving == from->users && from->direct == to->direct &&
+	       ftrace_caller_fits(from->caller, to->ops, to->nr);
+}
+
+static int heirs_make_caller(struct ftrace_class *c)
+{
+	c->caller = ftrace_caller_make_walker(c->ops, c->nr, c->direct, c->walk);
+	if (!c->caller)
+		return -ENOMEM;
+	c->walk = NULL;
+	ftrace_targets[c->id] = c->caller->tramp->addr;
+	return 0;
+}
+
+/**
+ * ftrace_heirs_prepare - find or build the trampoline of each new class with many ops
+ * @batch: the sites and slots of a plan
+ * @nr: number of sites and slots
+ *
+ * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
+ * Return: 0, or -ENOMEM; then the plan fails and drops its new classes.
+ */
+int ftrace_heirs_prepare(const struct ftrace_patch *batch, unsigned int nr)
+{
+	const struct ftrace_patch *p, *end = batch + nr;
+	int ret = 0;
+
+	heirs_count(batch, nr);
+	for (p = batch; p < end; p += heirs_alike(p, end - p))
+		if (p->site && heirs_may_take(ftrace_class_nth(p->to), ftrace_class_nth(p->from)))
+			ftrace_class_nth(p->to)->donor = ftrace_class_nth(p->from);
+	for (p = batch; p < end; p += heirs_alike(p, end - p)) {
+		struct ftrace_class *to = p->site ? ftrace_class_nth(p->to) : NULL;
+
+		if (to && to->walk && !to->donor)
+			ret = heirs_make_caller(to);
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+/**
+ * ftrace_heirs_take - let the heirs take over their trampolines
+ * @batch: the sites and slots of a plan that cannot fail any more
+ * @nr: number of sites and slots
+ *
+ * From now on, the sites of the donors call the callbacks of the heirs. The sites still have
+ * the class that they had.
+ *
+ * Context: Process context. ftrace_lock held.
+ */
+void ftrace_heirs_take(const struct ftrace_patch *batch, unsigned int nr)
+{
+	const struct ftrace_patch *p, *end = batch + nr;
+
+	for (p = batch; p < end; p += heirs_alike(p, end - p)) {
+		struct ftrace_class *to = p->site ? ftrace_class_nth(p->to) : NULL;
+
+		if (!to || !to->donor)
+			continue;
+		swap(to->caller, to->donor->caller);
+		ftrace_targets[to->id] = ftrace_targets[to->donor->id];
+		ftrace_caller_set_walk(to->caller, to->walk);
+		to->walk = NULL;
+		to->donor = NULL;
+	}
+}

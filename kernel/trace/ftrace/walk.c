@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Walks: how the trampoline of a class with many ops calls them.
+ *
+ * A slot for each ops makes a trampoline that is fast, but that must be built anew, and
+ * patched into all sites, when an ops joins or leaves the class. So the trampoline of a
+ * class with many ops has one slot, which calls ftrace_walk_func(). This function goes
+ * through an array with the callbacks of the class, and of no other class. To change the
+ * set, the core publishes another array. An old array is freed like a trampoline.
+ *
+ * An array cannot be patched. If an ops is removed, its callback is marked as off. A task
+ * in ftrace_walk_func() counts itself in before it reads the mark, and each CPU has a full
+ * barrier between the mark and the sums of the counters; see ftrace_callback_shut(). So
+ * either the task sees the mark and calls nothing, or the sums have the task.
+ */
+#include <linux/ftrace_arch.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "callback.h"
+#include "walk.h"
+
+/**
+ * ftrace_walk_make - make the array of callbacks of a set of ops
+ * @ops: the ops, in the order in which they are called; a direct caller among them is
+ *	left out
+ * @nr: number of ops
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: the array, NULL if there is no memory.
+ */
+struct ftrace_walk *ftrace_walk_make(struct ftrace_ops *const *ops, unsigned int nr)
+{
+	struct ftrace_walk *walk = kvzalloc(struct_size(walk, call, nr), GFP_KERNEL);
+	unsigned int n = 0;
+
+	if (!walk)
+		return NULL;
+	walk->nr = nr;
+	for (unsigned int i = 0; i < nr; i++) {
+		struct ftrace_ops *op = ops[i];
+
+		if (op->flags & FTRACE_OPS_FL_DIRECT)
+			continue;
+		walk->call[n++] = (struct ftrace_walk_call){
+			ftrace_ops_get_func(op), op, op->callback };
+		op->callback->users++;
+		op->callback->nr_walks++;
+	}
+	walk->nr = n;
+	return walk;
+}
+
+/**
+ * ftrace_walk_free - free an array of callbacks
+ * @walk: the array; no task reads it or will read it
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ */
+void ftrace_walk_free(struct ftrace_walk *walk)
+{
+	for (unsigned int i = 0; i < walk->nr; i++) {
+		walk->call[i].callback->nr_walks--;
+		ftrace_callback_put(walk->call[i].callback);
+	}
+	kvfree(walk);
+}
+
+static __always_inline void walk_call(const struct ftrace_walk_call *call, unsigned long ip,
+				      unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	struct ftrace_count __percpu *count = call->callback->count;
+
+	if (count)
+		this_cpu_inc(count->entered);
+	/* Count in, then read the mark; pairs with the broadcast in ftrace_callback_shut(). */
+	barrier();
+	if (likely(!READ_ONCE(call->callback->off)))
+		call->func(ip, parent_ip, call->ops, fregs);
+	/*
+	 * All that the callback did comes before the count; pairs with the smp_mb() in
+	 * ftrace_callback_wait(). A CPU with HAVE_FTRACE_PATCH keeps the order of its stores.
+	 */
+	barrier();
+	if (count)
+		this_cpu_inc(count->left);
+}
+
+/**
+ * ftrace_walk_func - call the callbacks of a class with many ops
+ * @ip: address of the call site
+ * @parent_ip: where the traced function returns to
+ * @op: of the &struct ftrace_walker of the trampoline
+ * @fregs: the registers
+ *
+ * Context: Any context. Called by trampolines.
+ */
+void ftrace_walk_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		      struct ftrace_regs *fregs)
+{
+	const struct ftrace_walker *walker = container_of(op, struct ftrace_walker, ops);
+	const struct ftrace_walk *walk = rcu_dereference_raw(walker->walk);
+
+	for (unsigned int i = 0; i < walk->nr; i++) {
+		/* The previous callback may have filled in what the trampoline does not save. */
+		if (i && !walker->regs)
+			arch_ftrace_reset_regs(fregs);
+		walk_call(&walk->call[i], ip, parent_ip, fregs);
+	}
+}
+
+NOKPROBE_SYMBOL(ftrace_walk_func);
