@@ -46,6 +46,8 @@ static const char usage[] =
 	"usage: ftio VERB ...\n"
 	"  write FILE TEXT    open for writing with truncation, write TEXT, close\n"
 	"  append FILE TEXT   the same with O_APPEND and no truncation\n"
+	"  pwrite FILE TEXT   the same with pwrite(2), at position 0\n"
+	"  map FILE           map the ring buffer of a CPU, trace_pipe_raw, and unmap it\n"
 	"  read FILE          open and read to the end\n"
 	"  sum FILE           the same; print how many bytes were read, and their checksum\n"
 	"  open MODE FILE     open with MODE r, w, a or rw\n"
@@ -96,6 +98,37 @@ static int write_all(const char *file, const char *text, int flags)
 		err = errno;
 	errno = err;
 	return err ? refused() : 0;
+}
+
+static int write_at(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY);
+	int err = 0;
+
+	if (fd < 0)
+		return refused();
+	if (pwrite(fd, text, strlen(text), 0) < 0)
+		err = errno;
+	if (close(fd) && !err)
+		err = errno;
+	errno = err;
+	return err ? refused() : 0;
+}
+
+static int map_ring(const char *file)
+{
+	int fd = open(file, O_RDONLY | O_NONBLOCK);
+	size_t size = sysconf(_SC_PAGESIZE);
+	void *page;
+
+	if (fd < 0)
+		return refused();
+	page = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return refused();
+	munmap(page, size);
+	close(fd);
+	return 0;
 }
 
 static int read_all(const char *file, bool sum)
@@ -581,6 +614,10 @@ static int run(int argc, char **argv)
 		return write_all(argv[1], argv[2], O_WRONLY | O_TRUNC);
 	if (!strcmp(verb, "append") && argc == 3)
 		return write_all(argv[1], argv[2], O_WRONLY | O_APPEND);
+	if (!strcmp(verb, "pwrite") && argc == 3)
+		return write_at(argv[1], argv[2]);
+	if (!strcmp(verb, "map") && argc == 2)
+		return map_ring(argv[1]);
 	if (!strcmp(verb, "read") && argc == 2)
 		return read_all(argv[1], false);
 	if (!strcmp(verb, "sum") && argc == 2)
