@@ -5,9 +5,11 @@
  *
  * Locks are taken in this order:
  *
- *	event_mutex, trace_types_lock, probe_mutex, direct_mutex,
+ *	filter_file.lock, event_mutex, trace_types_lock, probe_mutex, direct_mutex,
  *	ftrace_ops_hash.regex_lock, ftrace_lock, module_mutex or the CPU
  *	hotplug lock, text_mutex
+ *
+ * pid_mutex is taken before ftrace_lock only.
  *
  * ftrace_lock guards the tables, the classes, the list of ops and their contents,
  * and every change of a call site.

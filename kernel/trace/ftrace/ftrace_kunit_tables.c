@@ -69,8 +69,8 @@ static struct ftrace_table *table_make(unsigned long start)
 {
 	struct ftrace_table *t = kzalloc(sizeof(*t), GFP_KERNEL | __GFP_NOFAIL);
 
-	t->sites = kzalloc(sizeof(*t->sites), GFP_KERNEL | __GFP_NOFAIL);
-	t->sites[0].off = 16;
+	t->sites = ftrace_sites_alloc(1);
+	t->sites[0] = (struct ftrace_site){ .off = 16 };
 	t->nr = 1;
 	t->start = start;
 	t->end = start + PAGE_SIZE;

@@ -11,6 +11,7 @@
 
 #include "core.h"
 #include "hash.h"
+#include "wait.h"
 
 /* Binary logarithm of the number of buckets of a new hash. */
 #define FIRST_BITS	4
@@ -349,6 +350,38 @@ bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
 	return false;
 }
 
+/*
+ * Entries that were taken out of filters in use. Each points to the next one with ->pprev of its
+ * node, which no reader looks at. Guarded by ftrace_lock.
+ */
+static struct hlist_node *forgotten;
+
+static void hash_free_forgotten(struct work_struct *work)
+{
+	struct hlist_node *node, *next;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		node = forgotten;
+		forgotten = NULL;
+	}
+	ftrace_wait_rcu();
+	for (; node; node = next) {
+		next = (struct hlist_node *)node->pprev;
+		kfree(hlist_entry(node, struct ftrace_func_entry, hlist));
+	}
+}
+
+static DECLARE_WORK(forgotten_work, hash_free_forgotten);
+
+/* Take an entry out of a hash that is in use, and free the entry later. Needs no memory. */
+static void hash_forget_entry(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
+{
+	hlist_del_rcu(&entry->hlist);
+	entry->hlist.pprev = (struct hlist_node **)forgotten;
+	forgotten = &entry->hlist;
+	WRITE_ONCE(hash->count, hash->count - 1);
+}
+
 /**
  * ftrace_hash_forget - remove text that is about to be freed from a filter
  * @hash: the filter, which is in use, or NULL
@@ -381,10 +414,11 @@ void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned 
 	for_each_ftrace_entry(hash, entry, tmp, i) {
 		if (entry->ip < start || entry->ip >= end)
 			continue;
-		hlist_del_rcu(&entry->hlist);
-		WRITE_ONCE(hash->count, hash->count - 1);
-		kfree_rcu_mightsleep(entry);
+		hash_forget_entry(hash, entry);
 	}
+	/* Early at boot there is no workqueue. The next call then queues the work. */
+	if (forgotten && ftrace_any_cpu_wq)
+		queue_work(ftrace_any_cpu_wq, &forgotten_work);
 	if (hash->count)
 		WRITE_ONCE(hash->flags, flags);
 }

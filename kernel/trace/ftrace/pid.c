@@ -19,6 +19,7 @@
 
 #include "core.h"
 #include "pid.h"
+#include "wait.h"
 
 /**
  * ftrace_pid_lists - the lists that are the pid filter of a trace array
@@ -150,27 +151,35 @@ static void pid_set_verdicts(struct trace_array *tr, int verdict)
 }
 
 /**
- * ftrace_pid_start - check each task at its next switch
+ * ftrace_pid_hook - check each task at its switch, from now on
  * @tr: the trace array
  *
- * Until a CPU has checked a task, the CPU traces nothing for an ops with a pid filter.
  * A CPU that comes up checks a task when it leaves its idle task.
  *
- * Context: Process context, may sleep. ftrace_lock held.
+ * Context: Process context, may sleep. ftrace_lock not held: the tracepoint can wait for
+ *	a grace period.
  * Return: 0, or an error of the tracepoint.
  */
-int ftrace_pid_start(struct trace_array *tr)
+int ftrace_pid_hook(struct trace_array *tr)
 {
-	int ret = register_trace_sched_switch(pid_judge_next, tr);
+	ftrace_may_wait();
+	return register_trace_sched_switch(pid_judge_next, tr);
+}
 
-	if (!ret)
-		pid_set_verdicts(tr, FTRACE_PID_IGNORE);
-	return ret;
+/**
+ * ftrace_pid_ignore_all - trace no task until a CPU has checked the task
+ * @tr: the trace array
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_pid_ignore_all(struct trace_array *tr)
+{
+	pid_set_verdicts(tr, FTRACE_PID_IGNORE);
 }
 
 /**
  * ftrace_pid_judge - check the tasks that run now
- * @tr: the trace array, after ftrace_pid_start()
+ * @tr: the trace array, after ftrace_pid_hook()
  *
  * Context: Process context. ftrace_lock held.
  */
@@ -180,15 +189,26 @@ void ftrace_pid_judge(struct trace_array *tr)
 }
 
 /**
- * ftrace_pid_stop - stop checking tasks; an ops that still asks traces all tasks
+ * ftrace_pid_unhook - stop checking tasks
  * @tr: the trace array
  *
- * Context: Process context, may sleep. ftrace_lock held.
+ * A switch may still check a task, until a grace period of RCU has passed.
+ *
+ * Context: Process context, may sleep.
  */
-void ftrace_pid_stop(struct trace_array *tr)
+void ftrace_pid_unhook(struct trace_array *tr)
 {
 	unregister_trace_sched_switch(pid_judge_next, tr);
-	tracepoint_synchronize_unregister();
+}
+
+/**
+ * ftrace_pid_trace_all - let an ops that still asks trace all tasks
+ * @tr: the trace array; no CPU checks tasks
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_pid_trace_all(struct trace_array *tr)
+{
 	pid_set_verdicts(tr, FTRACE_PID_TRACE);
 }
 
@@ -218,6 +238,10 @@ static void pid_follow_exit(void *data, struct task_struct *task)
  * @tr: the trace array
  * @enable: the lists follow the forks and exits of the tasks in them
  *
+ * A task that forks may still be looking at @tr and its lists afterwards. If @tr is about to
+ * be freed, event_trace_del_tracer() waits for such a task. If a list is freed,
+ * pid_drop_lists() waits.
+ *
  * Context: Process context, may sleep. trace_types_lock held.
  */
 void ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
@@ -231,6 +255,4 @@ void ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
 
 	unregister_trace_sched_process_fork(pid_follow_fork, tr);
 	unregister_trace_sched_process_free(pid_follow_exit, tr);
-	/* @tr may be about to be freed. */
-	tracepoint_synchronize_unregister();
 }

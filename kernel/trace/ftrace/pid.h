@@ -24,11 +24,14 @@ void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 		     struct ftrace_ops *op, struct ftrace_regs *fregs);
 struct ftrace_pid_lists ftrace_pid_lists(struct trace_array *tr);
 void ftrace_pid_publish(struct trace_array *tr, const struct ftrace_pid_lists *lists);
-int ftrace_pid_start(struct trace_array *tr);
+int ftrace_pid_hook(struct trace_array *tr);
+void ftrace_pid_ignore_all(struct trace_array *tr);
 void ftrace_pid_judge(struct trace_array *tr);
-void ftrace_pid_stop(struct trace_array *tr);
+void ftrace_pid_unhook(struct trace_array *tr);
+void ftrace_pid_trace_all(struct trace_array *tr);
 
 /* pid_files.c */
 int ftrace_pid_change_func(struct ftrace_ops *ops, ftrace_func_t func);
+void ftrace_free_pids(struct trace_array *tr);
 
 #endif

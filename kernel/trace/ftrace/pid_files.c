@@ -11,6 +11,7 @@
 #include "core.h"
 #include "ops.h"
 #include "pid.h"
+#include "wait.h"
 
 /**
  * struct pid_file - an open set_ftrace_pid or set_ftrace_notrace_pid
@@ -25,6 +26,12 @@ struct pid_file {
 	bool			truncate;
 	bool			refused;
 };
+
+/*
+ * Held while a list is made and changes; taken before ftrace_lock. A write reads the memory of
+ * the user meanwhile, and the tracepoint can wait for a grace period.
+ */
+static DEFINE_MUTEX(pid_mutex);
 
 static bool pid_has_lists(const struct ftrace_pid_lists *lists)
 {
@@ -75,75 +82,145 @@ static int pid_update_ops(struct trace_array *tr)
 }
 
 /*
- * Make @new the pid filter of @tr. Lists of the old filter that are not in the new
- * filter are freed. After an error nothing has changed, and @new still belongs to
- * the caller.
+ * What pid_drop_lists() has to do: lists that left the filter, which CPUs may be looking at,
+ * and that tasks are not checked any more.
  */
-static int pid_set_lists(struct trace_array *tr, const struct ftrace_pid_lists *new)
+struct pid_left {
+	struct ftrace_pid_lists	lists;
+	bool			unhooked;
+};
+
+static struct ftrace_pid_lists pid_lists(struct trace_array *tr)
 {
-	struct ftrace_pid_lists old = ftrace_pid_lists(tr);
-	bool had = pid_has_lists(&old), has = pid_has_lists(new);
+	guard(mutex)(&ftrace_lock);
+	return ftrace_pid_lists(tr);
+}
+
+/* Replace the lists, and what the ops call. Removing all lists cannot fail. */
+static int pid_switch_lists(struct trace_array *tr, const struct ftrace_pid_lists *old,
+			    const struct ftrace_pid_lists *new)
+{
+	bool had = pid_has_lists(old), has = pid_has_lists(new);
 	int ret;
 
-	if (has && !had) {
-		ret = ftrace_pid_start(tr);
-		if (ret)
-			return ret;
-	}
-
+	guard(mutex)(&ftrace_lock);
+	if (has && !had)
+		ftrace_pid_ignore_all(tr);
 	ftrace_pid_publish(tr, new);
 	if (has)
 		ftrace_pid_judge(tr);
+	if (has == had)
+		return 0;
 
-	if (has != had) {
-		ret = pid_update_ops(tr);
-		if (ret && has) {
-			ftrace_pid_publish(tr, &old);
-			/* Undo the change of the ops. If that fails, some ops trace all tasks. */
-			pid_update_ops(tr);
-			ftrace_pid_stop(tr);
-			return ret;
-		}
-		if (!has)
-			ftrace_pid_stop(tr);
-	}
-
-	/* Forks and switches may be looking at the old lists. */
-	if (had)
-		synchronize_rcu();
-	if (old.pids && old.pids != new->pids)
-		trace_pid_list_free(old.pids);
-	if (old.no_pids && old.no_pids != new->no_pids)
-		trace_pid_list_free(old.no_pids);
-	return 0;
+	ret = pid_update_ops(tr);
+	if (!ret || !has)
+		return 0;
+	ftrace_pid_publish(tr, old);
+	/* Undo the change of the ops. If that fails, some ops trace all tasks. */
+	pid_update_ops(tr);
+	return ret;
 }
 
-/* Remove the lists that @type names: TRACE_PIDS, TRACE_NO_PIDS, or both. */
-static void pid_clear_lists(struct trace_array *tr, int type)
+/*
+ * Make @new the pid filter of @tr; after an error nothing has changed. The lists that are not
+ * used afterwards, of the old filter or of @new, are in @left. pid_mutex held.
+ */
+static int pid_set_lists(struct trace_array *tr, const struct ftrace_pid_lists *new,
+			 struct pid_left *left)
 {
-	struct ftrace_pid_lists new = ftrace_pid_lists(tr);
+	struct ftrace_pid_lists old = pid_lists(tr);
+	bool had = pid_has_lists(&old), has = pid_has_lists(new);
+	const struct ftrace_pid_lists *gone, *kept;
+	int ret = 0;
 
-	if (!pid_type_enabled(type, new.pids, new.no_pids))
+	if (has && !had)
+		ret = ftrace_pid_hook(tr);
+	if (!ret) {
+		ret = pid_switch_lists(tr, &old, new);
+		left->unhooked = ret ? !had : !has && had;
+		if (left->unhooked)
+			ftrace_pid_unhook(tr);
+	}
+	gone = ret ? new : &old;
+	kept = ret ? &old : new;
+	if (gone->pids != kept->pids)
+		left->lists.pids = gone->pids;
+	if (gone->no_pids != kept->no_pids)
+		left->lists.no_pids = gone->no_pids;
+	return ret;
+}
+
+static void pid_free_lists(const struct ftrace_pid_lists *lists)
+{
+	if (lists->pids)
+		trace_pid_list_free(lists->pids);
+	if (lists->no_pids)
+		trace_pid_list_free(lists->no_pids);
+}
+
+/* Wait for forks and switches that look at the lists, and free the lists. No lock is held. */
+static void pid_drop_lists(struct trace_array *tr, const struct pid_left *left)
+{
+	struct ftrace_pid_lists lists;
+
+	if (!pid_has_lists(&left->lists) && !left->unhooked)
 		return;
+	/* All of them look with preemption off. */
+	ftrace_wait_rcu();
+	pid_free_lists(&left->lists);
 
-	if (type & TRACE_PIDS)
-		new.pids = NULL;
-	if (type & TRACE_NO_PIDS)
-		new.no_pids = NULL;
-	/* Removing lists needs no memory. */
-	WARN_ON_ONCE(pid_set_lists(tr, &new));
+	guard(mutex)(&ftrace_lock);
+	lists = ftrace_pid_lists(tr);
+	if (!pid_has_lists(&lists))
+		ftrace_pid_trace_all(tr);
+}
+
+/* Remove the list that @type names: TRACE_PIDS or TRACE_NO_PIDS. */
+static void pid_clear_list(struct trace_array *tr, int type)
+{
+	struct pid_left left = { };
+
+	scoped_guard(mutex, &pid_mutex) {
+		struct ftrace_pid_lists new = pid_lists(tr);
+
+		*(type == TRACE_PIDS ? &new.pids : &new.no_pids) = NULL;
+		/* Removing lists needs no memory. */
+		WARN_ON_ONCE(pid_set_lists(tr, &new, &left));
+	}
+	pid_drop_lists(tr, &left);
 }
 
 /**
- * ftrace_clear_pids - trace all tasks again
- * @tr: the trace array
+ * ftrace_clear_pids - stop checking tasks for a trace array that is about to be freed
+ * @tr: the trace array; none of its files is open, and it traces no functions
  *
- * Context: Process context, may sleep.
+ * Until event_trace_del_tracer() has waited, a task switch may look at @tr and its lists.
+ * ftrace_free_pids() frees the lists.
+ *
+ * Context: Process context, may sleep. event_mutex and trace_types_lock held.
  */
 void ftrace_clear_pids(struct trace_array *tr)
 {
-	guard(mutex)(&ftrace_lock);
-	pid_clear_lists(tr, TRACE_PIDS | TRACE_NO_PIDS);
+	struct ftrace_pid_lists lists = pid_lists(tr);
+
+	if (pid_has_lists(&lists))
+		ftrace_pid_unhook(tr);
+}
+
+/**
+ * ftrace_free_pids - free the pid lists of a trace array that is about to be freed
+ * @tr: the trace array, of which tasks are not checked any more
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ */
+void ftrace_free_pids(struct trace_array *tr)
+{
+	struct ftrace_pid_lists lists = pid_lists(tr);
+	struct ftrace_pid_lists none = { };
+
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_pid_publish(tr, &none);
+	pid_free_lists(&lists);
 }
 
 /* Marks an absent list; differs from every error and every pid + 1. */
@@ -233,46 +310,49 @@ static int pid_release(struct inode *inode, struct file *file)
 	struct pid_file *f = ((struct seq_file *)file->private_data)->private;
 
 	/* Opened with O_TRUNC, and then nothing was written. */
-	if (f->truncate && !f->refused) {
-		guard(mutex)(&ftrace_lock);
-		pid_clear_lists(f->tr, f->type);
-	}
+	if (f->truncate && !f->refused)
+		pid_clear_list(f->tr, f->type);
 	trace_array_put(f->tr);
 	return seq_release_private(inode, file);
 }
 
 /* Add the pids that the user wrote, separated by blanks, to the list. */
-static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+static ssize_t pid_add(struct pid_file *f, const char __user *ubuf, size_t cnt,
+		       struct pid_left *left)
 {
-	struct pid_file *f = ((struct seq_file *)file->private_data)->private;
-	struct trace_pid_list *longer;
-	struct ftrace_pid_lists new;
+	struct ftrace_pid_lists new = pid_lists(f->tr);
+	struct trace_pid_list **list, *longer;
 	ssize_t written;
 	int ret;
 
+	list = f->type == TRACE_PIDS ? &new.pids : &new.no_pids;
+	/* A refused write does not change the list, even with O_TRUNC. */
+	written = trace_pid_write(f->truncate ? NULL : *list, &longer, ubuf, cnt);
+	if (written < 0)
+		return written;
+	*list = longer;
+	ret = pid_set_lists(f->tr, &new, left);
+	return ret ?: written;
+}
+
+static ssize_t pid_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct pid_file *f = ((struct seq_file *)file->private_data)->private;
+	struct pid_left left = { };
+	ssize_t written;
+
 	if (!cnt)
 		return 0;
-
-	guard(mutex)(&ftrace_lock);
-	/* A refused write does not change the list, even with O_TRUNC. */
-	written = trace_pid_write(f->truncate ? NULL : pid_list_of(f), &longer, ubuf, cnt);
-	if (written < 0) {
-		f->refused = true;
-		return written;
+	scoped_guard(mutex, &pid_mutex) {
+		written = pid_add(f, ubuf, cnt, &left);
+		if (written < 0)
+			f->refused = true;
+		else
+			f->truncate = false;
 	}
-
-	new = ftrace_pid_lists(f->tr);
-	*(f->type == TRACE_PIDS ? &new.pids : &new.no_pids) = longer;
-	ret = pid_set_lists(f->tr, &new);
-	if (ret) {
-		f->refused = true;
-		if (longer)
-			trace_pid_list_free(longer);
-		return ret;
-	}
-	f->truncate = false;
-
-	*ppos += written;
+	pid_drop_lists(f->tr, &left);
+	if (written > 0)
+		*ppos += written;
 	return written;
 }
 

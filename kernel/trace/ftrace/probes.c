@@ -25,6 +25,7 @@
 #include "match.h"
 #include "ops.h"
 #include "probes.h"
+#include "wait.h"
 
 struct ftrace_func_probe {
 	struct list_head	list;		/* tr->func_probes */
@@ -428,7 +429,7 @@ void clear_ftrace_function_probes(struct trace_array *tr)
 		 * the probe must stay, and must not use @tr.
 		 */
 		WRITE_ONCE(probe->tr, NULL);
-		synchronize_rcu();
+		ftrace_wait_rcu();
 	}
 }
 

@@ -20,6 +20,7 @@
 #include "../trace_stat.h"
 #include "core.h"
 #include "profile.h"
+#include "wait.h"
 
 struct profile_record {
 	unsigned long	ip;
@@ -365,7 +366,7 @@ static int profile_set(bool on)
 		WRITE_ONCE(profiling, false);
 		profile_stop();
 		/* A CPU must not count any more when the next reset comes. */
-		synchronize_rcu();
+		ftrace_wait_rcu();
 		return 0;
 	}
 
@@ -381,7 +382,7 @@ static int profile_set(bool on)
 	if (ret) {
 		WRITE_ONCE(profiling, false);
 		/* A task that was in a trampoline since the last run may be counting. */
-		synchronize_rcu();
+		ftrace_wait_rcu();
 	}
 	return ret;
 }

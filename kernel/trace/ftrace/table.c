@@ -195,6 +195,31 @@ int ftrace_text_reserved(const void *start, const void *end)
 	return !!ftrace_location_range((unsigned long)start, (unsigned long)end);
 }
 
+/* The sites of a table. @rcu frees them without memory and without a wait. */
+struct table_sites {
+	struct rcu_head		rcu;
+	struct ftrace_site	site[];
+};
+
+static struct table_sites *table_sites_of(const struct ftrace_table *t)
+{
+	return container_of(t->sites, struct table_sites, site[0]);
+}
+
+/**
+ * ftrace_sites_alloc - allocate the sites of a table
+ * @nr: number of sites
+ *
+ * Context: Process context, may sleep.
+ * Return: the sites, not initialised; NULL without memory.
+ */
+struct ftrace_site *ftrace_sites_alloc(unsigned int nr)
+{
+	struct table_sites *sites = kvmalloc(struct_size(sites, site, nr), GFP_KERNEL);
+
+	return sites ? sites->site : NULL;
+}
+
 /**
  * ftrace_table_free - free a table that was never in the array
  * @t: the table
@@ -203,7 +228,8 @@ int ftrace_text_reserved(const void *start, const void *end)
  */
 void ftrace_table_free(struct ftrace_table *t)
 {
-	vfree(t->sites);
+	if (t->sites)
+		kvfree(table_sites_of(t));
 	kfree(t);
 }
 
@@ -244,7 +270,7 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 	t->start = start;
 	t->end = end;
 	t->mod = mod;
-	t->sites = vmalloc_array(nr, sizeof(*t->sites));
+	t->sites = ftrace_sites_alloc(nr);
 	if (!t->sites || ftrace_names_start(&names, t))
 		goto no_memory;
 
@@ -271,8 +297,7 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 
 no_memory:
 	if (t)
-		vfree(t->sites);
-	kfree(t);
+		ftrace_table_free(t);
 	return ERR_PTR(-ENOMEM);
 }
 
@@ -280,7 +305,7 @@ no_memory:
  * ftrace_tables_drop - remove the sites of a table whose text is about to be freed
  * @t: the table, no site of which has a callback
  *
- * This function cannot fail: if there is no memory, it waits for a grace period of RCU.
+ * This function cannot fail, and waits for no grace period.
  *
  * Context: Process context, may sleep. ftrace_lock held.
  */
@@ -294,7 +319,7 @@ void ftrace_tables_drop(struct ftrace_table *t)
 	t->mod = NULL;
 	t->live = false;
 	ftrace_tables_gen++;
-	kvfree_rcu_mightsleep(t->sites);
+	kvfree_rcu(table_sites_of(t), rcu);
 }
 
 /**

@@ -33,7 +33,7 @@ struct ftrace_site {
  * @start: first address of the text
  * @end: first address after the text
  * @mod: the module, NULL for the kernel
- * @sites: the sites, sorted by address
+ * @sites: the sites, sorted by address; from ftrace_sites_alloc()
  * @nr: number of sites; 0 once the text was freed
  * @live: the sites may be patched; those of a module only when its text is read-only
  * @rcu: frees the table
@@ -73,6 +73,7 @@ extern u64 ftrace_tables_gen;
 #define for_each_ftrace_table(_t, _i)					\
 	for ((_i) = 0; ((_t) = ftrace_table_nth(_i)); (_i)++)
 
+struct ftrace_site *ftrace_sites_alloc(unsigned int nr);
 struct ftrace_table *ftrace_table_nth(unsigned int i);
 struct ftrace_site *ftrace_find_site(unsigned long ip, struct ftrace_table **table);
 unsigned long ftrace_site_of(unsigned long addr);

@@ -383,6 +383,7 @@ void ftrace_destroy_function_files(struct trace_array *tr)
 {
 	free_fgraph_ops(tr);
 	ftrace_destroy_filter_files(tr->ops);
+	ftrace_free_pids(tr);
 	ftrace_free_ftrace_ops(tr);
 }
 
