@@ -351,6 +351,60 @@ void ftrace_ops_stop_wait(struct ftrace_ops *ops)
 	ops_end(ops);
 }
 
+/* Put @new on its sites, and take @old off all its sites, in one plan. */
+static int ops_plan_replace(struct ftrace_ops *old, struct ftrace_ops *new)
+{
+	const struct ftrace_change changes[] = {
+		{ new, ftrace_ops_active(new) },
+		{ old, false },
+	};
+	struct ftrace_scope scope = ops_scope(old);
+
+	return ftrace_plan_run(changes, ARRAY_SIZE(changes), &scope, FTRACE_PLAN_AGREED);
+}
+
+/**
+ * ftrace_ops_replace - let an ops take the place of another ops
+ * @old: a registered ops without ops under it
+ * @new: an ops that is not registered, with the same flags and callback; its filter has no
+ *	function that the filter of @old does not have
+ *
+ * At every moment, each function of @new calls exactly one of the two. The caller must then
+ * drop the lock and call ftrace_ops_stop_wait() for @old. This waits for tasks in the
+ * callback of @old only, while a smaller filter of @old would leave tasks behind that nobody
+ * can tell from the tasks in other functions of @old.
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0, or an error with nothing changed.
+ */
+int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new)
+{
+	int ret;
+
+	if (unlikely(ftrace_disabled))
+		return -ENODEV;
+	if (WARN_ON_ONCE(!(old->flags & FTRACE_OPS_FL_ENABLED) || new->callback))
+		return -EBUSY;
+	new->flags |= old->flags & FTRACE_OPS_FL_DYNAMIC;
+	ret = ftrace_callback_make(new);
+	if (ret)
+		return ret;
+
+	new->saved_func = new->func;
+	/* Trampolines call the two at the same place among other ops. */
+	new->callback->seq = old->callback->seq;
+	new->flags |= FTRACE_OPS_FL_ENABLED;
+	ret = ops_plan_replace(old, new);
+	if (ret) {
+		new->flags &= ~FTRACE_OPS_FL_ENABLED;
+		ops_end(new);
+		return ret;
+	}
+	list_add(&new->list, &old->list);
+	/* No site has @old: this only switches slots off, and cannot fail. */
+	return ftrace_ops_stop(old);
+}
+
 /**
  * register_ftrace_function - start calling the callback of an ops
  * @ops: the ops, with ->func set, and perhaps flags and a filter

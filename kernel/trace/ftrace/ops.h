@@ -22,6 +22,7 @@ int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
 int ftrace_ops_start(struct ftrace_ops *ops, unsigned int flags);
 int ftrace_ops_stop(struct ftrace_ops *ops);
 void ftrace_ops_stop_wait(struct ftrace_ops *ops);
+int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new);
 bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 			   struct ftrace_hash *filter);
 int ftrace_set_enabled(bool on);

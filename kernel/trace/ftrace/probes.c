@@ -92,6 +92,13 @@ static struct ftrace_func_probe *probe_new(struct trace_array *tr,
 	return probe;
 }
 
+/* The probe has no function any more: its data goes. */
+static void probe_end_data(struct ftrace_func_probe *probe)
+{
+	if (probe->probe_ops->free)
+		probe->probe_ops->free(probe->probe_ops, probe->tr, 0, probe->data);
+}
+
 static void probe_free(struct ftrace_func_probe *probe)
 {
 	ftrace_free_filter(&probe->ops);
@@ -229,8 +236,7 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 
 	ret = probe_add_functions(probe, glob, data);
 	if (ret < 0 && is_new) {
-		if (probe_ops->init)
-			free_ftrace_func_mapper(probe->data, NULL);
+		probe_end_data(probe);
 		probe_free(probe);
 	}
 	return ret;
@@ -268,14 +274,11 @@ static int probe_stop(struct ftrace_func_probe *probe)
 /* Free a probe after probe_stop(). */
 static void probe_end(struct ftrace_func_probe *probe)
 {
-	struct ftrace_probe_ops *probe_ops = probe->probe_ops;
-
 	/* After that, no task is in probe_hit() for this probe. */
 	ftrace_ops_stop_wait(&probe->ops);
 
 	probe_free_functions(probe, probe_functions(probe));
-	if (probe_ops->free)
-		probe_ops->free(probe_ops, probe->tr, 0, probe->data);
+	probe_end_data(probe);
 	probe_free(probe);
 }
 
@@ -290,6 +293,47 @@ static int probe_remove(struct ftrace_func_probe *probe)
 	return ret;
 }
 
+/* Let @new, with the functions @kept, take the place of @probe. */
+static int probe_replace(struct ftrace_func_probe *probe, struct ftrace_func_probe *new,
+			 struct ftrace_hash *kept)
+{
+	int ret;
+
+	guard(mutex)(&ftrace_lock);
+	ret = ftrace_ops_update_hash(&new->ops, &new->ops.func_hash->filter_hash, kept, true);
+	if (!ret)
+		ret = ftrace_ops_replace(&probe->ops, &new->ops);
+	if (!ret)
+		list_replace(&probe->list, &new->list);
+	return ret;
+}
+
+/*
+ * Take the functions @removed from a probe, and leave @kept. A task in probe_hit() for a
+ * removed function may be using the data of this function, and cannot be told from a task that
+ * is there for another function of the probe. So the functions that stay get a new probe,
+ * and the wait is for all tasks in the callback of the old probe.
+ */
+static int probe_shrink(struct ftrace_func_probe *probe, struct ftrace_hash *kept,
+			struct ftrace_hash *removed)
+{
+	struct ftrace_func_probe *new = probe_new(probe->tr, probe->probe_ops);
+	int ret;
+
+	if (!new)
+		return -ENOMEM;
+	new->data = probe->data;
+	ret = probe_replace(probe, new, kept);
+	if (ret) {
+		probe_free(new);
+		return ret;
+	}
+	ftrace_ops_stop_wait(&probe->ops);
+	probe_free_functions(new, removed);
+	probe_free(probe);
+	return 0;
+}
+
 static int probe_remove_functions(struct ftrace_func_probe *probe, char *glob)
 {
 	struct ftrace_hash *old = probe_functions(probe);
@@ -302,28 +346,19 @@ static int probe_remove_functions(struct ftrace_func_probe *probe, char *glob)
 		goto out;
 
 	ret = ftrace_hash_unmatch(kept, glob, NULL);
-	if (ret <= 0) {
-		ret = ret ?: -EINVAL;
+	if (ret < 0)
 		goto out;
-	}
+	/* Functions that match and do not have the probe do not count. */
+	ret = -EINVAL;
+	if (kept->count == old->count)
+		goto out;
 	ftrace_hash_subtract(removed, kept);
 
 	/* An empty filter would mean all functions. */
-	if (ftrace_hash_empty(kept)) {
+	if (ftrace_hash_empty(kept))
 		ret = probe_remove(probe);
-		goto out;
-	}
-
-	ret = probe_set_functions(probe, kept);
-	if (ret)
-		goto out;
-	/*
-	 * A task in probe_hit() for a removed function may be using the data of that
-	 * function. A task in the trampoline, possibly preempted, may still enter
-	 * probe_hit() for the function, so a grace period of RCU is not enough.
-	 */
-	ftrace_wait_callbacks();
-	probe_free_functions(probe, removed);
+	else
+		ret = probe_shrink(probe, kept, removed);
 out:
 	ftrace_hash_free(removed);
 	ftrace_hash_free(kept);

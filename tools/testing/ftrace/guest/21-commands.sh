@@ -98,7 +98,31 @@ like "$(kernel_log)" "written before the dump" "what was in the buffer"
 log_mark
 
 # snapshot
+# While the command can swap the ring buffer, the buffer cannot be mapped.
+raw=$TRACING/per_cpu/cpu0/trace_pipe_raw
 if [ -e "$TRACING/snapshot" ]; then
+	works "a buffer that is not swapped can be mapped" map "$raw"
+	for count in '' ':5'; do
+		base_todo works "snapshot$count for two functions" append "$F" "vfs_rea[dl]*:snapshot$count
+"
+		two=$(filter | wc -l)
+		at_least "$two" 2 "  two or more"
+		works "  and for one more" append "$F" "vfs_write:snapshot$count
+"
+		fails_with EINVAL "  no removal from a function without it" append "$F" "!vfs_open:snapshot$count
+"
+		fails_with EINVAL "  nor by a glob of such functions" append "$F" "!vfs_open*:snapshot$count
+"
+		fails_with EBUSY "  the buffer cannot be mapped" map "$raw"
+		filter | sed 's/:snapshot.*//' > "$TMP.armed"
+		while read -r name; do
+			fails_with EBUSY "  with the command on $name, neither" map "$raw"
+			works "  !$name" append "$F" "!$name:snapshot$count
+"
+		done < "$TMP.armed"
+		base_todo works "  without a function, it can" map "$raw"
+	done
+	base_todo is "$(kernel_log | bad_news)" "" "  without a complaint"
 	set_to 1 tracing_on
 	sets "$func:snapshot:1" "$func:snapshot:count=1"
 	set_to "" trace
@@ -194,6 +218,18 @@ fails_with EINVAL "a bad count for enable_event" append "$F" "vfs_read:enable_ev
 "
 fails_with EINVAL "a command in set_ftrace_notrace" append "$TRACING/set_ftrace_notrace" "vfs_read:traceoff
 "
+echo 'vfs_read:traceoff' >> "$F"
+fails_with EINVAL "removing a command from a function that does not have it" append "$F" "!vfs_write:traceoff
+"
+is "$(filter)" "vfs_read:traceoff:unlimited" "  which changes nothing"
+echo 'vfs_open:traceoff' >> "$F"
+works "removing it from one of two functions" append "$F" "!vfs_open:traceoff
+"
+is "$(filter)" "vfs_read:traceoff:unlimited" "  leaves the other one"
+is "$(cut -d' ' -f1 "$TRACING/enabled_functions")" vfs_read "  which is on"
+fails_with EINVAL "removing it once more" append "$F" "!vfs_open:traceoff
+"
+echo '!vfs_read:traceoff' >> "$F"
 fails_with ENODEV "removing a command that is not there" append "$F" "!vfs_read:traceoff
 "
 echo 'vfs_read:traceoff:1' >> "$F"
