@@ -5,11 +5,48 @@
  * The graph tracer has one ops on the call sites, and itself calls the ops of its
  * users. A site has the managing ops if at least one of its subops wants the site.
  * There is no merged filter to keep up to date.
+ *
+ * A subops can always be removed, because its owner frees it. The managing ops may need
+ * memory to leave a site that it shares with other ops. Without memory it stays on such sites. There
+ * nobody wants the call, and the graph tracer finds out by asking each subops. The next change of
+ * the subops tries again.
  */
 #include "core.h"
 #include "hash.h"
 #include "ops.h"
 #include "plan.h"
+
+/* A managing ops is on sites that none of its subops wants; ftrace_lock held. */
+static bool subops_left_sites;
+
+/* Put @ops on the sites that its subops want, after @subops came or went. */
+static int subops_plan(struct ftrace_ops *ops, struct ftrace_ops *subops, unsigned int flags)
+{
+	const struct ftrace_change change = { ops, ftrace_ops_active(ops) };
+	const struct ftrace_scope all = { .all = true };
+	int ret;
+
+	if (!subops_left_sites)
+		return ftrace_ops_plan(ops, subops, flags);
+	ret = ftrace_plan_run(&change, 1, &all, flags);
+	subops_left_sites = ret;
+	return ret;
+}
+
+/* Take @ops off all sites together with its last subops. */
+static int subops_stop(struct ftrace_ops *ops, struct ftrace_ops *subops)
+{
+	int ret;
+
+	/* Without a subops @ops has no filter: the plan looks at all sites. */
+	if (subops_left_sites)
+		list_del_init(&subops->list);
+	ret = ftrace_ops_stop(ops);
+	list_del(&subops->list);
+	if (!ret)
+		subops_left_sites = false;
+	return ret;
+}
 
 /**
  * ftrace_startup_subops - let an ops run under another ops
@@ -34,7 +71,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 
 	first = list_empty(&ops->subop_list);
 	list_add(&subops->list, &ops->subop_list);
-	ret = first ? ftrace_ops_start(ops, 0) : ftrace_ops_plan(ops, subops, FTRACE_PLAN_NAMED);
+	ret = first ? ftrace_ops_start(ops, 0) : subops_plan(ops, subops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		list_del(&subops->list);
 		return ret;
@@ -51,7 +88,8 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
  * @command: not used
  *
  * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or an error as ftrace_ops_stop(); @subops may be freed even then.
+ * Return: 0; -ENOMEM if @ops is still on sites that no other subops wants; or an error as
+ *	ftrace_ops_stop(). @subops may be freed even then.
  */
 int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command)
 {
@@ -61,11 +99,12 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 		return -EBUSY;
 
 	if (list_is_singular(&ops->subop_list)) {
-		ret = ftrace_ops_stop(ops);
-		list_del(&subops->list);
+		ret = subops_stop(ops, subops);
 	} else {
 		list_del(&subops->list);
-		ret = ftrace_ops_plan(ops, subops, FTRACE_PLAN_AGREED);
+		ret = subops_plan(ops, subops, FTRACE_PLAN_AGREED);
+		if (ret)
+			subops_left_sites = true;
 	}
 	subops->flags &= ~(FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP);
 	subops->managed = NULL;

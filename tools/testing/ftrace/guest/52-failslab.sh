@@ -103,6 +103,42 @@ if [ -e "$TRACING/set_graph_function" ]; then
 else
 	skip "no graph tracer"
 fi
+if [ -e "$TRACING/set_graph_function" ]; then
+	# Two graph tracers. When one of them goes, the other one gets its own functions only. A third
+	# user of the functions makes the removal need new classes.
+	mkdir "$TRACING/instances/second" "$TRACING/instances/third"
+	second=$TRACING/instances/second/current_tracer
+	echo 'vfs_write' > "$TRACING/instances/second/set_ftrace_filter"
+	echo 'vfs_w*' > "$TRACING/instances/third/set_ftrace_filter"
+	echo function > "$TRACING/instances/third/current_tracer"
+	set_to vfs_read set_ftrace_filter
+	set_to function_graph current_tracer
+	n=0 wrong='' kept=0
+	while n=$((n + 1)) && [ $n -lt 400 ]; do
+		echo function_graph > "$second"
+		ftio $HOW $n write "$second" nop > "$TMP.out" 2>&1
+		status=$?
+		[ "$(cat "$second")" = nop ] || continue
+		! grep -q '^vfs_write .*trace_graph_entry' "$TRACING/enabled_functions" || kept=$((kept + 1))
+		set_to "" trace
+		read_bytes 3
+		! trace_lines | grep -q vfs_write || wrong="$wrong $n"
+		[ $status -le 1 ] || break
+	done
+	is "$status" 4 "one of two graph tracers off: $((n - 1)) allocations fail"
+	is "$wrong" "" "  the other one traces its own functions only"
+	at_least $kept 1 "  also where vfs_write stayed enabled"
+	echo function_graph > "$second"
+	echo nop > "$second"
+	unlike "$(cat "$TRACING/enabled_functions")" '^vfs_write .*trace_graph_entry' "  with memory, the next change takes the rest"
+	set_to nop current_tracer
+	is "$(grep -c trace_graph_entry "$TRACING/enabled_functions")" 0 "  and none is left"
+	rmdir "$TRACING/instances/second"
+	echo nop > "$TRACING/instances/third/current_tracer"
+	rmdir "$TRACING/instances/third"
+	is "$(complaints)" "" "  without a complaint"
+	filter_back
+fi
 if [ -e "$TRACING/stack_trace_filter" ]; then
 	FILE=$TRACING/stack_trace_filter BACK=
 	# The filter changes when the file is closed, and this file of the base cannot refuse a close.
