@@ -199,10 +199,15 @@ static int filter_file_process_word(struct trace_array *tr, struct ftrace_hash *
 /* Apply the word that the parser holds; @f->lock held. */
 static int filter_file_word(struct filter_file *f)
 {
+	bool removes = f->parser.buffer[0] == '!';
+	unsigned long before = f->written->count;
 	int ret = filter_file_process_word(f->set.tr, f->written,
 					   f->set.tr ? &f->pending : NULL, f->parser.buffer,
 					   filter_file_is_filter(f));
 
+	/* The files of the graph tracer have always refused this, and those of an ops never. */
+	if (!ret && removes && f->set.replace && f->written->count == before)
+		ret = -EINVAL;
 	trace_parser_clear(&f->parser);
 	if (ret < 0) {
 		f->refused = true;
@@ -324,6 +329,39 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 	return 0;
 }
 
+/*
+ * The ops of the stack tracer, once it has a filter: the only ops with a file that belongs to no
+ * trace array. Guarded by ftrace_lock, never cleared.
+ */
+static struct ftrace_ops *lone_ops;
+
+static void filter_file_note_ops(struct ftrace_ops *ops)
+{
+	guard(mutex)(&ftrace_lock);
+	WARN_ON_ONCE(lone_ops && lone_ops != ops);
+	lone_ops = ops;
+}
+
+/**
+ * ftrace_forget_file_sites - remove text that is about to be freed from the filter of an ops
+ *	with a file and without a trace array
+ * @start: first address of the text
+ * @end: first address after the text
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ */
+void ftrace_forget_file_sites(unsigned long start, unsigned long end)
+{
+	struct ftrace_ops_hash *filter;
+
+	guard(mutex)(&ftrace_lock);
+	if (!lone_ops)
+		return;
+	filter = lone_ops->func_hash;
+	ftrace_hash_forget(rcu_dereference_protected(filter->filter_hash,
+						     lockdep_is_held(&ftrace_lock)), start, end);
+}
+
 /**
  * ftrace_regex_open - open a file that holds the filter of an ops
  * @tr: the trace array whose ops is used; NULL if @ops belongs to no trace array
@@ -351,6 +389,8 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	ret = -ENODEV;
 	if (likely(!ftrace_disabled)) {
 		ftrace_ops_init(ops);
+		if (!tr)
+			filter_file_note_ops(ops);
 		set.ops = ops;
 		set.hash = ftrace_hash_of(ops->func_hash, flag & FTRACE_ITER_FILTER);
 		ret = ftrace_set_open(file, &set);
@@ -396,6 +436,8 @@ static int filter_file_apply(struct filter_file *f)
 	int ret;
 
 	if (f->set.replace) {
+		guard(mutex)(&ftrace_lock);
+		filter_file_drop_gone(f);
 		f->set.replace(f->set.hash, no_free_ptr(f->written));
 		return 0;
 	}
@@ -645,6 +687,8 @@ void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enabl
 	if (pending && !list_empty(pending))
 		hash->flags |= FTRACE_HASH_FL_MOD;
 	ftrace_ops_init(ops);
+	if (ops != &global_ops)
+		filter_file_note_ops(ops);
 	scoped_guard(mutex, &ftrace_lock)
 		err = ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash,
 					     enable);

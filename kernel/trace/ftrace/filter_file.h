@@ -13,8 +13,8 @@
  * @ops: the ops of the filter; NULL if @replace is set
  * @hash: where the filter is
  * @flag: FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE
- * @replace: installs a new filter, which this function uses or frees; NULL for the
- *	filter of an ops, whose change can fail
+ * @replace: installs a new filter, which this function uses or frees; called with
+ *	ftrace_lock held; NULL for the filter of an ops, whose change can fail
  */
 struct ftrace_set {
 	struct trace_array		*tr;
@@ -29,6 +29,6 @@ void ftrace_early_pending(struct trace_array *tr);
 struct ftrace_hash *ftrace_set_early_words(struct trace_array *tr, struct list_head *pending,
 					   char *words, bool enable);
 int ftrace_set_open(struct file *file, const struct ftrace_set *set);
-int ftrace_set_flush(struct file *file, fl_owner_t id);
+void ftrace_forget_file_sites(unsigned long start, unsigned long end);
 
 #endif

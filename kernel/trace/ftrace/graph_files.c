@@ -7,16 +7,18 @@
  * change replaces the filter.
  */
 #include <linux/fs.h>
+#include <linux/llist.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
+#include <linux/workqueue.h>
 
 #include <asm/setup.h>
 
-#include "callback.h"
 #include "core.h"
 #include "filter_file.h"
 #include "graph_files.h"
 #include "hash.h"
+#include "wait.h"
 
 struct ftrace_hash __rcu *ftrace_graph_hash;
 struct ftrace_hash __rcu *ftrace_graph_notrace_hash;
@@ -26,17 +28,57 @@ static struct ftrace_hash __rcu **graph_hash(bool unwanted)
 	return unwanted ? &ftrace_graph_notrace_hash : &ftrace_graph_hash;
 }
 
-/* Give the graph tracer another filter; may sleep. */
+/* Filters that were replaced, and that the graph tracer may still be reading. */
+static LLIST_HEAD(graph_old);
+
+/*
+ * The graph tracer reads a filter with preemption off: that is what RCU waits for. It may do so
+ * where RCU does not watch: for this the rude flavour makes every CPU schedule.
+ */
+static void graph_free_old(struct work_struct *work)
+{
+	struct llist_node *node, *next, *old = llist_del_all(&graph_old);
+
+	ftrace_wait_rcu();
+	synchronize_rcu_tasks_rude();
+	llist_for_each_safe(node, next, old)
+		ftrace_hash_free(container_of((struct callback_head *)node, struct ftrace_hash,
+					      rcu));
+}
+
+static DECLARE_WORK(graph_old_work, graph_free_old);
+
+/*
+ * Give the graph tracer another filter; ftrace_lock held. The old filter is freed behind the caller's back: the
+ * grace periods can take seconds. Nobody reads the RCU head of a filter, so the list uses it.
+ */
 static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *set)
 {
 	struct ftrace_hash *old;
 
-	scoped_guard(mutex, &ftrace_lock)
-		old = rcu_replace_pointer(*orig, set, true);
+	BUILD_BUG_ON(sizeof(struct llist_node) > sizeof(old->rcu));
+	old = rcu_replace_pointer(*orig, set, lockdep_is_held(&ftrace_lock));
+	if (!old)
+		return;
+	llist_add((struct llist_node *)&old->rcu, &graph_old);
+	/* At boot there is no workqueue, but no filter either. */
+	queue_work(ftrace_any_cpu_wq, &graph_old_work);
+}
 
-	/* The graph tracer may read the filter where RCU does not watch. */
-	ftrace_wait_callbacks();
-	ftrace_hash_free(old);
+/**
+ * ftrace_graph_forget - remove text that is about to be freed from the filters
+ * @start: first address of the text
+ * @end: first address after the text
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ */
+void ftrace_graph_forget(unsigned long start, unsigned long end)
+{
+	guard(mutex)(&ftrace_lock);
+	for (int unwanted = 0; unwanted < 2; unwanted++)
+		ftrace_hash_forget(rcu_dereference_protected(*graph_hash(unwanted),
+							     lockdep_is_held(&ftrace_lock)),
+				   start, end);
 }
 
 static int graph_open(struct inode *inode, struct file *file)
@@ -105,6 +147,7 @@ static void __init graph_early_filter(char *words, bool unwanted)
 {
 	struct ftrace_hash *set = ftrace_set_early_words(NULL, NULL, words, !unwanted);
 
+	guard(mutex)(&ftrace_lock);
 	if (set)
 		graph_replace(graph_hash(unwanted), set);
 }

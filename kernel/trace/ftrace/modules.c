@@ -17,6 +17,8 @@
 #include "class.h"
 #include "core.h"
 #include "filter.h"
+#include "filter_file.h"
+#include "graph_files.h"
 #include "heads.h"
 #include "kallsyms.h"
 #include "modules.h"
@@ -186,6 +188,8 @@ static void mod_free_text(struct module *mod, void *start, void *end, bool names
 	}
 	/* This comes last: a filter must have all sites that its ops is on. */
 	ftrace_forget_sites((unsigned long)start, (unsigned long)end);
+	ftrace_forget_file_sites((unsigned long)start, (unsigned long)end);
+	ftrace_graph_forget((unsigned long)start, (unsigned long)end);
 	ftrace_forget_probes((unsigned long)start, (unsigned long)end);
 }
 

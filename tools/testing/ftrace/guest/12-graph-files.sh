@@ -78,11 +78,28 @@ fails_with EINVAL "a word much too long" append "$N" "$(printf '%02000d' 0)
 "
 fails_with EINVAL "a module that is not there" append "$G" "*:mod:nosuch
 "
+fails_with EINVAL "taking out a function that is not there" append "$G" "!vfs_write
+"
 is "$(cat "$G")" vfs_read "refused words change nothing"
 is "$(cat "$N")" "$none" "nor what is left out"
 exec 9> "$G"
 exec 9>&-
 is "$(cat "$G")" "$all" "overwritten with nothing, a graph starts anywhere"
+
+# The functions of a module leave with the module.
+for file in set_graph_function set_graph_notrace; do
+	insmod "$MODULES/ftmod_a.ko"
+	works "a function of a module" write "$TRACING/$file" "ftmod_a_one vfs_read"
+	rmmod ftmod_a
+	insmod "$MODULES/ftmod_a.ko"
+	base_todo is "$(cat "$TRACING/$file")" vfs_read "  has left $file when its module comes back"
+	works "only a function of a module" write "$TRACING/$file" ftmod_a_one
+	rmmod ftmod_a
+	base_todo is "$(cat "$TRACING/$file")" "" "  leaves with the module, and does not leave all functions"
+	works "  and the file can be written" write "$TRACING/$file" vfs_read
+	is "$(cat "$TRACING/$file")" vfs_read "  as before"
+	set_to "" $file
+done
 
 # The profiler
 if [ -e "$TRACING/function_profile_enabled" ]; then
