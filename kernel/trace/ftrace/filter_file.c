@@ -81,24 +81,28 @@ static bool filter_file_first_probe(struct filter_file *f)
 	return filter_file_is_filter(f) && ftrace_probe_first(&f->probe, f->set.tr);
 }
 
+/* The next word that waits; words for modules that are loaded are shown as functions. */
+static bool filter_file_next_line(struct filter_file *f)
+{
+	list_for_each_entry_continue(f->line, filter_file_pending(f), list)
+		if (!ftrace_pending_applied(f->line))
+			return true;
+	return filter_file_first_probe(f);
+}
+
 static bool filter_file_first_extra(struct filter_file *f)
 {
 	struct list_head *pending = filter_file_pending(f);
 
 	if (!pending)
 		return false;
-	f->line = list_first_entry_or_null(pending, struct ftrace_mod_load, list);
-	return f->line || filter_file_first_probe(f);
+	f->line = list_entry(pending, struct ftrace_mod_load, list);
+	return filter_file_next_line(f);
 }
 
 static bool filter_file_next_extra(struct filter_file *f)
 {
-	if (!f->line)
-		return ftrace_probe_next(&f->probe);
-	if (list_is_last(&f->line->list, filter_file_pending(f)))
-		return filter_file_first_probe(f);
-	f->line = list_next_entry(f->line, list);
-	return true;
+	return f->line ? filter_file_next_line(f) : ftrace_probe_next(&f->probe);
 }
 
 static bool filter_file_shows_header(struct filter_file *f)
@@ -400,7 +404,10 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	return ret;
 }
 
-/* Drop functions whose module was unloaded after the file was opened. */
+/*
+ * Drop functions whose module was unloaded after the file was opened. If the module is there again,
+ * its words count again.
+ */
 static void filter_file_drop_gone(struct filter_file *f)
 {
 	struct ftrace_func_entry *entry;
@@ -412,6 +419,7 @@ static void filter_file_drop_gone(struct filter_file *f)
 		if (ftrace_find_site(entry->ip, &t))
 			continue;
 		ftrace_hash_del(f->written, entry);
+		ftrace_pending_again(&f->pending);
 		/* The filter had functions. Empty, it must not mean all functions. */
 		if (!f->written->count)
 			f->written->flags |= FTRACE_HASH_FL_MOD;

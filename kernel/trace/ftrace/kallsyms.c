@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names that kallsyms does not have: names of trampolines, and of functions of a
- * module's init text that were traced and are freed, but whose addresses are still
- * in the trace.
+ * Names that kallsyms does not have: names of trampolines, and of functions that were
+ * traced and are freed, but whose addresses are still in the trace: functions of a module's init
+ * text, and all functions of a module that failed to load.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>
@@ -23,7 +23,8 @@
 /**
  * struct init_name - a function whose text was freed
  * @list: in init_names, by module and ascending address
- * @mod: the module of the function
+ * @mod: the module of the function; NULL if the module failed to load
+ * @module: the name of the module
  * @addr: the address of the function
  * @size: size of the function in bytes
  * @rcu: frees this struct
@@ -32,6 +33,7 @@
 struct init_name {
 	struct list_head	list;
 	struct module		*mod;
+	const char		*module;
 	unsigned long		addr;
 	unsigned long		size;
 	struct rcu_head		rcu;
@@ -43,7 +45,7 @@ static LIST_HEAD(init_names);
 
 /**
  * ftrace_save_init_names - keep the names of functions that were traced
- * @t: the table of a module's init text, which is about to be freed
+ * @t: a table of a module, whose text is about to be freed
  *
  * If there is no memory for a name, its address is shown instead.
  *
@@ -71,12 +73,19 @@ void ftrace_save_init_names(struct ftrace_table *t)
 		if (!entry)
 			break;
 		entry->mod = t->mod;
+		entry->module = module_name(t->mod);
 		entry->addr = names.addr;
 		entry->size = size;
 		memcpy(entry->name, name, len);
 		list_add_tail_rcu(&entry->list, &init_names);
 	}
 	ftrace_names_end(&names);
+}
+
+static void init_name_drop(struct init_name *entry)
+{
+	list_del_rcu(&entry->list);
+	kfree_rcu(entry, rcu);
 }
 
 /**
@@ -90,15 +99,94 @@ void ftrace_drop_init_names(struct module *mod)
 	struct init_name *entry, *tmp;
 
 	guard(mutex)(&ftrace_lock);
+	list_for_each_entry_safe(entry, tmp, &init_names, list)
+		if (entry->mod == mod)
+			init_name_drop(entry);
+}
+
+/**
+ * struct failed_module - the name of a module that failed to load at least once
+ * @list: in failed_modules
+ * @name: its name
+ *
+ * Never freed: a reader of the trace may keep a pointer to the name. There are few.
+ */
+struct failed_module {
+	struct list_head	list;
+	char			name[];
+};
+
+/* Guarded by ftrace_lock. */
+static LIST_HEAD(failed_modules);
+
+static const char *failed_module_name(const char *name)
+{
+	struct failed_module *f;
+
+	list_for_each_entry(f, &failed_modules, list)
+		if (!strcmp(f->name, name))
+			return f->name;
+	f = kmalloc(struct_size(f, name, strlen(name) + 1), GFP_KERNEL);
+	if (!f)
+		return NULL;
+	strcpy(f->name, name);
+	list_add(&f->list, &failed_modules);
+	return f->name;
+}
+
+/**
+ * ftrace_keep_failed_names - keep the names that were saved for a module that failed to load
+ * @mod: the module, which is about to be freed
+ *
+ * They are kept until the module fails again, or its text is used by another module. Without
+ * memory they are freed by ftrace_drop_init_names().
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ */
+void ftrace_keep_failed_names(struct module *mod)
+{
+	struct init_name *entry, *tmp;
+	const char *name;
+
+	guard(mutex)(&ftrace_lock);
+	name = failed_module_name(mod->name);
+	if (!name)
+		return;
 	list_for_each_entry_safe(entry, tmp, &init_names, list) {
-		if (entry->mod != mod)
-			continue;
-		list_del_rcu(&entry->list);
-		kfree_rcu(entry, rcu);
+		if (!entry->mod && entry->module == name) {
+			init_name_drop(entry);
+		} else if (entry->mod == mod) {
+			WRITE_ONCE(entry->mod, NULL);
+			/* Both point to the same text; pairs with READ_ONCE() of the readers. */
+			WRITE_ONCE(entry->module, name);
+		}
 	}
 }
 
+/**
+ * ftrace_drop_failed_names - free the kept names of functions in text that is used again
+ * @start: first address of the text
+ * @end: first address after the text
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_drop_failed_names(unsigned long start, unsigned long end)
+{
+	struct init_name *entry, *tmp;
+
+	list_for_each_entry_safe(entry, tmp, &init_names, list)
+		if (!entry->mod && entry->addr < end && entry->addr + entry->size > start)
+			init_name_drop(entry);
+}
+
 #ifdef CONFIG_MODULES
+static const unsigned char *init_name_buildid(const struct init_name *entry)
+{
+	struct module *mod = READ_ONCE(entry->mod);
+
+	return mod ? module_buildid(mod) : NULL;
+}
+
 /**
  * ftrace_mod_address_lookup - find a name that only the function tracing core has
  * @addr: the address
@@ -141,9 +229,9 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
 		if (off)
 			*off = addr - entry->addr;
 		if (modname)
-			*modname = module_name(entry->mod);
+			*modname = (char *)READ_ONCE(entry->module);
 		if (modbuildid)
-			*modbuildid = module_buildid(entry->mod);
+			*modbuildid = init_name_buildid(entry);
 		return strscpy(sym, entry->name, KSYM_NAME_LEN);
 	}
 	return 0;
@@ -178,7 +266,7 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
 		*value = entry->addr;
 		*type = 'T';
 		strscpy(name, entry->name, KSYM_NAME_LEN);
-		strscpy(module_name, module_name(entry->mod), MODULE_NAME_LEN);
+		strscpy(module_name, READ_ONCE(entry->module), MODULE_NAME_LEN);
 		return 0;
 	}
 

@@ -11,6 +11,8 @@ struct module;
 
 void ftrace_save_init_names(struct ftrace_table *t);
 void ftrace_drop_init_names(struct module *mod);
+void ftrace_keep_failed_names(struct module *mod);
+void ftrace_drop_failed_names(unsigned long start, unsigned long end);
 void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone);
 
 #endif

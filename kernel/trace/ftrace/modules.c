@@ -212,6 +212,18 @@ void ftrace_free_mem(struct module *mod, void *start, void *end)
 #ifdef CONFIG_MODULES
 static const enum mod_mem_type module_text[] = { MOD_TEXT, MOD_INIT_TEXT };
 
+/* Forget the names of modules that failed to load where @mod is now. */
+static void mod_forget_failed(struct module *mod)
+{
+	guard(mutex)(&ftrace_lock);
+	for (unsigned int i = 0; i < ARRAY_SIZE(module_text); i++) {
+		const struct module_memory *mem = &mod->mem[module_text[i]];
+
+		ftrace_drop_failed_names((unsigned long)mem->base,
+					 (unsigned long)mem->base + mem->size);
+	}
+}
+
 /**
  * ftrace_module_init - make the tables of a module whose text does not run yet
  * @mod: the module, not visible to others
@@ -228,6 +240,7 @@ void ftrace_module_init(struct module *mod)
 	u64 start_time = sched_clock();
 	int ret = 0;
 
+	mod_forget_failed(mod);
 	if (!nr) {
 		found = ftrace_heads_convert(mod, &nr);
 		ips = found;
@@ -316,20 +329,37 @@ void ftrace_module_enable(struct module *mod)
 	}
 }
 
+/* Is the init text still there? Then the module fails to load: otherwise it was freed. */
+static bool mod_has_init_table(struct module *mod)
+{
+	unsigned long start = (unsigned long)mod->mem[MOD_INIT_TEXT].base;
+
+	guard(mutex)(&ftrace_lock);
+	return mod_find_table(mod, start, start + mod->mem[MOD_INIT_TEXT].size);
+}
+
 /**
  * ftrace_release_mod - remove the sites of a module that is unloaded or failed to load
  * @mod: the module, of which no code runs any more
+ *
+ * The names of the traced functions of a module that failed to load are kept. The words of
+ * filters that name the module wait again.
  *
  * Context: Process context, may sleep. Takes ftrace_lock. May be called twice.
  */
 void ftrace_release_mod(struct module *mod)
 {
+	bool failed = mod_has_init_table(mod);
+
 	for (unsigned int i = 0; i < ARRAY_SIZE(module_text); i++) {
 		const struct module_memory *mem = &mod->mem[module_text[i]];
 
 		if (mem->size)
-			mod_free_text(mod, mem->base, mem->base + mem->size, false);
+			mod_free_text(mod, mem->base, mem->base + mem->size, failed);
 	}
+	if (failed)
+		ftrace_keep_failed_names(mod);
 	ftrace_drop_init_names(mod);
+	ftrace_pending_gone(mod->name);
 }
 #endif

@@ -3,9 +3,15 @@
  * Pending filters: filters for modules that are not loaded yet,
  * `function:mod:module'.
  *
- * Such a word stays with its trace array until the module is loaded. Until then the
- * filter file shows the word as it was written. When the module is loaded, the word
- * is matched against the functions of the module.
+ * Such a word stays with its trace array. While the module is not loaded, the word waits, and
+ * the filter file shows the word as it was written. When the module is loaded, the word is
+ * matched against the functions of the module, and the filter file shows the functions.
+ * When the module is unloaded or its loading fails, its functions leave the filter, and the
+ * word waits again. A driver can fail its first load and succeed with the second.
+ *
+ * A word goes when the file is written with O_TRUNC, when `!' removes it, or when
+ * the filter loses its last function although no word waits: then the filter is empty,
+ * and means all functions.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -26,13 +32,15 @@ static void pending_free_one(struct ftrace_mod_load *p)
 	kfree(p);
 }
 
-static int pending_add(struct list_head *list, const char *func, const char *module)
+static int pending_add(struct list_head *list, const char *func, const char *module,
+		       bool applied)
 {
 	struct ftrace_mod_load *p = kzalloc(sizeof(*p), GFP_KERNEL);
 
 	if (!p)
 		return -ENOMEM;
 	list_add(&p->list, list);
+	p->enable = applied;
 	p->func = kstrdup(func, GFP_KERNEL);
 	p->module = kstrdup(module, GFP_KERNEL);
 	if (!p->func || !p->module) {
@@ -64,6 +72,17 @@ static int pending_del(struct list_head *list, const char *func, const char *mod
 	return ret;
 }
 
+/* Does one of the words wait for a module? */
+static bool pending_waits(struct list_head *list)
+{
+	struct ftrace_mod_load *p;
+
+	list_for_each_entry(p, list, list)
+		if (!ftrace_pending_applied(p))
+			return true;
+	return false;
+}
+
 /**
  * ftrace_pending_begin - begin a change of a filter and its pending filters
  * @list: an empty list that only the caller uses; gets a copy of the pending filters
@@ -81,13 +100,13 @@ int ftrace_pending_begin(struct list_head *list, struct trace_array *tr, struct 
 
 	/* pending_add() adds at the head, so walk backwards to keep the order. */
 	list_for_each_entry_reverse(p, ftrace_pending_of(tr, enable), list) {
-		if (pending_add(list, p->func, p->module)) {
+		if (pending_add(list, p->func, p->module, ftrace_pending_applied(p))) {
 			ftrace_pending_free(list);
 			return -ENOMEM;
 		}
 	}
 	/* Without pending filters the flag means: all functions were unloaded. Keep it then. */
-	if (!list_empty(list))
+	if (pending_waits(list))
 		hash->flags &= ~FTRACE_HASH_FL_MOD;
 	return 0;
 }
@@ -161,7 +180,7 @@ int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, cha
 		 */
 		if (!ret && pending && *module && !strpbrk(module, "!*?[\\") &&
 		    !pending_is_loaded(module))
-			ret = pending_add(pending, glob, module) ?: 1;
+			ret = pending_add(pending, glob, module, false) ?: 1;
 	}
 	kfree(match);
 	return ret < 0 ? ret : ret ? 0 : -EINVAL;
@@ -185,23 +204,37 @@ int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 	int ret;
 
 	/* A filter for modules alone must not mean all functions. */
-	if (!list_empty(pending))
+	if (pending_waits(pending))
 		hash->flags |= FTRACE_HASH_FL_MOD;
 	ret = ftrace_ops_update_hash(tr->ops, ftrace_hash_of(tr->ops->func_hash, enable), hash,
 				     enable);
 	if (ret)
 		return ret;
 	list_splice_init(used, &old);
+	if (ftrace_hash_empty(hash))
+		ftrace_pending_free(pending);
 	list_splice_init(pending, used);
 	ftrace_pending_free(&old);
 	return 0;
 }
 
+/**
+ * ftrace_pending_again - match all words again with the modules that are loaded
+ * @pending: list of pending filters that only the caller uses
+ */
+void ftrace_pending_again(struct list_head *pending)
+{
+	struct ftrace_mod_load *p;
+
+	list_for_each_entry(p, pending, list)
+		p->enable = false;
+}
+
 #ifdef CONFIG_MODULES
 /*
- * Remove the first matching pending filter from the list of @tr and return it: with
- * @module the first that waits for this module, without @module the first whose
- * module is loaded.
+ * Return the first matching pending filter of @tr that was waiting, and mark it as applied:
+ * with @module the first that waits for this module, without @module the first whose
+ * module is loaded. The filter stays while regex_lock is held.
  */
 static struct ftrace_mod_load *pending_take(struct trace_array *tr, const char *module,
 					    bool enable)
@@ -210,10 +243,10 @@ static struct ftrace_mod_load *pending_take(struct trace_array *tr, const char *
 
 	guard(mutex)(&ftrace_lock);
 	list_for_each_entry(p, ftrace_pending_of(tr, enable), list) {
-		if (module ? strcmp(p->module, module) :
-			     !pending_is_loaded(p->module))
+		if (ftrace_pending_applied(p) ||
+		    (module ? strcmp(p->module, module) : !pending_is_loaded(p->module)))
 			continue;
-		list_del_init(&p->list);
+		p->enable = true;
 		return p;
 	}
 	return NULL;
@@ -249,13 +282,12 @@ static void pending_apply_all(struct trace_array *tr, const char *module, bool e
 		if (!ret && !module && !pending_is_loaded(p->module)) {
 			/* The module was unloaded meanwhile. */
 			guard(mutex)(&ftrace_lock);
-			list_add(&p->list, ftrace_pending_of(tr, enable));
+			p->enable = false;
 			continue;
 		}
 		if (ret < 0)
-			pr_warn("%s: a filter that waited for it is lost, error %d\n",
+			pr_warn("%s: a filter that waited for it is not applied, error %d\n",
 				p->module, ret);
-		pending_free_one(p);
 	}
 }
 
@@ -288,6 +320,36 @@ void ftrace_pending_apply(struct module *mod)
 			continue;
 		pending_apply_all(tr, mod->name, true);
 		pending_apply_all(tr, mod->name, false);
+	}
+}
+
+static void pending_wait_again(struct trace_array *tr, const char *module, bool enable)
+{
+	struct ftrace_mod_load *p;
+
+	guard(mutex)(&tr->ops->func_hash->regex_lock);
+	guard(mutex)(&ftrace_lock);
+	list_for_each_entry(p, ftrace_pending_of(tr, enable), list)
+		if (!strcmp(p->module, module))
+			p->enable = false;
+}
+
+/**
+ * ftrace_pending_gone - let the filters for a module wait again
+ * @module: the name of the module, whose functions have left the filters
+ *
+ * Context: Process context, may sleep. Takes trace_types_lock and ftrace_lock.
+ */
+void ftrace_pending_gone(const char *module)
+{
+	struct trace_array *tr;
+
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		if (!tr->ops)
+			continue;
+		pending_wait_again(tr, module, true);
+		pending_wait_again(tr, module, false);
 	}
 }
 #else

@@ -5,6 +5,15 @@
 
 #include "../trace.h"
 
+/*
+ * Was the word matched against the functions of its module since the module was loaded? Then the word
+ * does not wait, and is not shown.
+ */
+static inline bool ftrace_pending_applied(const struct ftrace_mod_load *p)
+{
+	return p->enable;
+}
+
 /* The pending filters of set_ftrace_filter, or of set_ftrace_notrace if not @enable. */
 static inline struct list_head *ftrace_pending_of(struct trace_array *tr, bool enable)
 {
@@ -19,6 +28,8 @@ int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, cha
 int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 			  struct list_head *pending, bool enable);
 void ftrace_pending_loaded(struct trace_array *tr, bool enable);
+void ftrace_pending_again(struct list_head *pending);
 void ftrace_pending_apply(struct module *mod);
+void ftrace_pending_gone(const char *module);
 
 #endif

@@ -158,6 +158,74 @@ rmmod ftmod_a
 clear_commands "$TRACING"
 is "$(filter)" "" "  the last command is removed"
 
+# So does what the command holds: the snapshot buffer is armed no longer.
+raw=$TRACING/per_cpu/cpu0/trace_pipe_raw
+if [ -e "$TRACING/snapshot" ] && ftio map "$raw" > /dev/null; then
+	load ftmod_a
+	works "a snapshot at a function of a module" append "$F" "ftmod_a_*:snapshot
+"
+	fails_with EBUSY "  the ring buffer cannot be mapped" map "$raw"
+	rmmod ftmod_a
+	base_todo works "  until the module goes" map "$raw"
+	set_to 0 snapshot
+else
+	skip "no ring buffer that can be mapped"
+fi
+
+# A word that waited waits again when its module goes, and when its module fails to load.
+works "a word for a module" write "$F" "ftmod_a_t*:mod:ftmod_a"
+set_to function current_tracer
+for time in first second third; do
+	load ftmod_a
+	is "$(filter)" "ftmod_a_two [ftmod_a]" "the $time load gets it"
+	record cp "$TMP.call" $call
+	is "$(traced)" ftmod_a_two "  and is traced"
+	rmmod ftmod_a
+	base_todo is "$(filter)" "ftmod_a_t*:mod:ftmod_a" "  then the word waits again"
+done
+load ftmod_a
+works "another function beside it" append "$F" vfs_read
+rmmod ftmod_a
+base_todo is "$(names)" "ftmod_a_t*:mod:ftmod_a vfs_read" "  the word stays"
+load ftmod_a
+works "the word removed while its module is there" append "$F" "!ftmod_a_t*:mod:ftmod_a
+"
+is "$(names)" vfs_read "  takes the functions away"
+rmmod ftmod_a
+is "$(names)" vfs_read "  and does not wait again"
+works "a word for a module" write "$F" ":mod:ftmod_a"
+load ftmod_a
+works "all its functions removed by name" append "$F" "!ftmod_a_*
+!call_set
+"
+is "$(cat "$F")" "#### all functions enabled ####" "  empty the filter"
+rmmod ftmod_a
+is "$(cat "$F")" "#### all functions enabled ####" "  which stays so"
+works "a word for a module" write "$F" ":mod:ftmod_a"
+load ftmod_a
+works "the filter overwritten" write "$F" vfs_read
+rmmod ftmod_a
+is "$(filter)" vfs_read "  forgets the word"
+set_to nop current_tracer
+set_to "" set_ftrace_filter
+
+# A module that fails to load: the trace has its names, and the next load is traced.
+if [ -e "$MODULES/ftmod_fail.ko" ]; then
+	works "a word for a module that fails to load" write "$F" ":mod:ftmod_fail"
+	set_to function current_tracer
+	for time in first second; do
+		record insmod "$MODULES/ftmod_fail.ko"
+		base_todo like " $(traced) " ' ftmod_fail_init ftmod_fail_one ' "the $time try is traced, with names"
+		base_todo like "$(trace_lines)" ': ftmod_fail_one <-ftmod_fail_init$' "  also of the caller"
+		base_todo is "$(filter | sed 's/^\*//')" ":mod:ftmod_fail" "  the word waits again"
+	done
+	base_todo is "$(grep -c ' ftmod_fail_one	' /proc/kallsyms)" 1 "the names are kept once"
+	set_to nop current_tracer
+	set_to "" set_ftrace_filter
+else
+	skip "no module that fails to load"
+fi
+
 # Modules that come and go while the file is open.
 set_to vfs_rename set_ftrace_filter
 set_to function current_tracer
