@@ -61,8 +61,8 @@ help:
 	@echo 'make torture       everything at once, with NMIs and without memory, and what is left afterwards;'
 	@echo '                   MINUTES=10 SEED=1 ACTORS="toggle module nmi"'
 	@echo 'make bench         measure against the unmodified base'
-	@echo 'make series        the series as mails for git am, in build/series;'
-	@echo '                   SIGNOFF="Name <mail>" is the sender'
+	@echo 'make series        three series of mails for git am, in build/series/;'
+	@echo '                   SIGNOFF="Name <mail>" is the sender; V=2 RFC=y change the subjects'
 	@echo 'make series-check  the mails apply, give the prepared tree, and pass the checkers'
 	@echo 'make series-bisect build and boot after each patch, 64 and 32 bit'
 	@echo 'make deb           a Debian package of a kernel with the series; CONFIG=FILE'
@@ -167,7 +167,7 @@ lint: prepare test-packages
 	@tools/testing/ftrace/run-tests tools/testing/ftrace/lint.t
 
 series: prepare
-	@scripts/make-series $(if $(SIGNOFF),-s "$(SIGNOFF)") -g $(B)/series.git \
+	@scripts/make-series $(if $(SIGNOFF),-s "$(SIGNOFF)") $(if $(V),-v $(V)) $(if $(RFC),--rfc) -g $(B)/series.git \
 		$(if $(BASE_COMMIT),-c "$(BASE_COMMIT)") $(B)/base-src $(B)/series
 
 series-check: prepare test-packages

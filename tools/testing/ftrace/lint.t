@@ -159,8 +159,8 @@ done < <(ours -name '*.[chS]' -path './tools/*')
 while read -r file; do
 	quiet "checkpatch: $file" checkpatch "$root/$file"
 done < <(ours -path './patches/*.patch')
-quiet "series: names every patch, and no other" diff \
-	<(sed 's/[[:space:]]*#.*//; /^$/d' patches/series | LC_ALL=C sort) \
+quiet "patches/commits names every patch, and no other" diff \
+	<(awk '$1 == "patch" { print $2 }' patches/commits | LC_ALL=C sort) \
 	<(ours -path './patches/*.patch' | sed 's,.*/,,' | LC_ALL=C sort -u)
 
 while read -r file; do

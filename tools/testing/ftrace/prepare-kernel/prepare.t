@@ -107,7 +107,7 @@ make_repo()
 	 beta
 	+obj-y += ftrace/
 	EOF
-	printf '# comment\na.patch\nb.patch\n' >"$repo/patches/series"
+	printf '# comment\nseries all\na\n\tfile\tKconfig\n\tpatch\ta.patch\n\tpatch\tb.patch\n' >"$repo/patches/commits"
 	{
 		echo '# comment'
 		echo base | sha256sum | sed 's,-$,arch/x86/kernel/ftrace.c,'
@@ -209,7 +209,7 @@ rm "$tree/kernel/trace/Makefile"
 refuses "a tree without a file that is patched" "a patch does not apply" "$tree"
 ok "says which file then" grep -q '^  file  .*, in patches/b.patch' "$work/refusal"
 make_tree
-echo c.patch >>"$repo/patches/series"
+printf '\tpatch\tc.patch\n' >>"$repo/patches/commits"
 refuses "a series with a patch missing" "c.patch, which is not there" "$tree"
 make_repo
 refuses "a directory without a kernel" "not a Linux source tree" "$work"
@@ -246,10 +246,10 @@ ok "is byte for byte again" same "$original" "$(contents)"
 
 make_repo
 make_tree
-cp "$repo/patches/series" "$work/series"
-echo '# none' >"$repo/patches/series"
+cp "$repo/patches/commits" "$work/commits"
+echo '# none' >"$repo/patches/commits"
 ok "prepares with an empty series" prepare "$tree"
-cp "$work/series" "$repo/patches/series"
+cp "$work/commits" "$repo/patches/commits"
 ok "--sync brings in the first patches" prepare --sync "$tree"
 ok "and they are in" grep -qx 'obj-y += ftrace/' "$tree/kernel/trace/Makefile"
 ok "--undo then" prepare --undo "$tree"

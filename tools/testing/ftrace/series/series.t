@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The mails that scripts/make-series writes: git am applies them to a clean base, the result is the
-# prepared tree byte for byte, checkpatch finds no error, and each mail has a maintainer. Also what
-# make-series refuses.
+# The mails that scripts/make-series writes: git am applies each series to a clean base, alone and
+# after the series before it, the result of all is the prepared tree byte for byte, checkpatch finds
+# no error, and each mail has a maintainer. Also what make-series refuses.
 
 set -u
 
@@ -21,7 +21,7 @@ export GIT_COMMITTER_NAME=tester GIT_COMMITTER_EMAIL=tester@example.org
 # The files that the mails touch.
 touched()
 {
-	cat "$mails"/*.patch | sed -n 's,^\(---\|+++\) [ab]/,,p' | LC_ALL=C sort -u
+	cat "$mails"/*/*.patch | sed -n 's,^\(---\|+++\) [ab]/,,p' | LC_ALL=C sort -u
 }
 
 # The base, as far as the mails touch it, as a git tree.
@@ -43,7 +43,7 @@ base_commit()
 	local tree=$1
 	shift
 	scripts/make-series -g "$work/git" "$@" "$tree" "$work/based" >&2 &&
-		sed -n 's/^base-commit: //p' "$work"/based/*.patch
+		sed -n 's/^base-commit: //p' "$work"/based/*/*.patch | sort -u
 }
 
 # stands_on COMMIT BASE-TREE ARG...
@@ -55,9 +55,15 @@ stands_on()
 	[ "$(base_commit "$@")" = "$wanted" ]
 }
 
+# git_am SERIES...: on the base.
 git_am()
 {
-	git -C "$work/tree" am -q --whitespace=error "${patches[@]}"
+	git -C "$work/tree" checkout -q --detach base || return 1
+	for series; do
+		# The first is the cover letter.
+		set -- "$mails/$series"/*.patch
+		git -C "$work/tree" am -q --whitespace=error "${@:2}" || return 1
+	done
 }
 
 # What the series changes, as prepare-kernel has done it.
@@ -88,7 +94,7 @@ same_bytes()
 	return $bad
 }
 
-# What checkpatch gets wrong: see lint.t. MAINTAINERS comes in the last mail.
+# What checkpatch gets wrong: see lint.t.
 ignored=FILE_PATH_CHANGES,MACRO_ARG_UNUSED,MACRO_ARG_REUSE,ARCH_INCLUDE_LINUX,UNDOCUMENTED_SETUP,DEFINE_ARCH_HAS
 ignored+=,ALLOC_WITH_SIZEOF,CONST_STRUCT
 checkpatch()
@@ -102,12 +108,13 @@ has_maintainer()
 	(cd "$src" && perl scripts/get_maintainer.pl --no-git --no-git-fallback --no-rolestats --no-l --m "$1") 2>&1
 }
 
+# Of one series.
 threaded()
 {
 	local id
 
-	id=$(sed -n 's/^Message-I[Dd]: //p' "$mails"/0000-*.patch)
-	[ -n "$id" ] && ! grep -LF "In-Reply-To: $id" "${patches[@]}" | grep .
+	id=$(sed -n 's/^Message-I[Dd]: //p' "$mails/$1"/0000-*.patch)
+	[ -n "$id" ] && ! grep -LF "In-Reply-To: $id" "$mails/$1"/*.patch | grep -v /0000- | grep .
 }
 
 signed_off()
@@ -117,8 +124,33 @@ signed_off()
 
 cover_is_whole()
 {
-	! grep -n '\*\*\*' "$mails"/0000-*.patch &&
-		grep -q "^Subject: \[PATCH $version 00*/[0-9]*\] [a-z/0-9]*: [A-Z]" "$mails"/0000-*.patch
+	! grep -n '\*\*\*' "$mails/$1"/0000-*.patch &&
+		grep -q "^Subject: \[PATCH $version 00*/[0-9]*\] [a-z/0-9]*: [A-Z]" "$mails/$1"/0000-*.patch
+}
+
+# sources COMMIT: the objects that the files of the core make.
+sources()
+{
+	git -C "$work/tree" ls-tree --name-only "$1" kernel/trace/ftrace/ | sed -n 's,.*/\(.*\)\.c$,\1.o,p' | LC_ALL=C sort
+}
+
+# objects COMMIT: those in the Makefile of the core. What no commit brings is for other versions.
+objects()
+{
+	git -C "$work/tree" show "$1:kernel/trace/ftrace/Makefile" | sed -n 's/^obj-.*+=//p' | tr ' ' '\n' |
+		LC_ALL=C sort | LC_ALL=C comm -12 - <(sources HEAD)
+}
+
+builds_what_is_there()
+{
+	local commit
+
+	for commit in $(git -C "$work/tree" rev-list base..HEAD); do
+		git -C "$work/tree" cat-file -e "$commit:kernel/trace/ftrace/Makefile" 2>/dev/null || continue
+		diff <(sources "$commit") <(objects "$commit") ||
+			{ git -C "$work/tree" log -1 --oneline "$commit"; return 1; }
+	done
+	[ "$(sources HEAD | wc -l)" -gt 20 ]
 }
 
 # refuses WHAT MESSAGE COMMAND...: COMMAND changes the table of a copy of the repository; then
@@ -143,25 +175,37 @@ refuses()
 }
 
 ok "make-series" scripts/make-series -s "$sender" "$base" "$mails"
+mapfile -t all < <(sed -n 's/^series //p' patches/commits)
 patches=()
-for mail in "$mails"/*.patch; do
+for mail in "$mails"/*/*.patch; do
 	[[ $mail = */0000-* ]] || patches+=("$mail")
 done
 make_tree
-ok "git am takes the mails" git_am
+for series in "${all[@]}"; do
+	ok "git am takes the mails of $series" git_am "$series"
+	ok "the mails of $series are one thread" threaded "$series"
+	ok "the cover letter of $series has a subject and a text" cover_is_whole "$series"
+done
+ok "git am takes all mails, one series after the other" git_am "${all[@]}"
 ok "they touch the files that prepare-kernel changes" same_files
 ok "and leave the prepared tree" same_bytes
-ok "the mails are one thread" threaded
+ok "each commit builds the files of the core that are there" builds_what_is_there
 ok "the sender signs off" signed_off
-ok "the cover letter has a subject and a text" cover_is_whole
 # The two programs take a second each.
 checks=$work/checks
 mkdir "$checks"
+# checked MAIL: where the answers go.
+checked()
+{
+	local series=${1%/*}
+
+	echo "$checks/${series##*/}-${1##*/}"
+}
 for mail in "${patches[@]}"; do
 	[ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
 	{
-		checkpatch "$mail" >"$checks/${mail##*/}.checkpatch"
-		has_maintainer "$mail" >"$checks/${mail##*/}.maintainer"
+		checkpatch "$mail" >"$(checked "$mail").checkpatch"
+		has_maintainer "$mail" >"$(checked "$mail").maintainer"
 	} &
 done
 wait
@@ -171,8 +215,8 @@ says_nothing()
 	[ ! -s "$1" ]
 }
 for mail in "${patches[@]}"; do
-	ok "checkpatch: ${mail##*/}" says_nothing "$checks/${mail##*/}.checkpatch"
-	ok "get_maintainer: ${mail##*/}" grep @ "$checks/${mail##*/}.maintainer"
+	ok "checkpatch: ${mail#"$mails"/}" says_nothing "$(checked "$mail").checkpatch"
+	ok "get_maintainer: ${mail#"$mails"/}" grep @ "$(checked "$mail").maintainer"
 done
 
 # edit PERL: the table of commits.
@@ -189,9 +233,22 @@ refuses "a file that is not there" "takes what is not there: file kernel/none.c"
 refuses "an unknown word" "takes what is not there: hunk kernel/none.c" edit 's,\z,\thunk\tkernel/none.c\n,'
 refuses "a commit without a message" "commit ftrace-pid has no message" rm patches/messages/ftrace-pid.txt
 refuses "a commit that takes nothing" "commit nothing changes nothing" edit 's,\z,\nnothing\n,'
+refuses "a series without a cover letter" "series core has no patches/messages/cover-core.txt" \
+	rm patches/messages/cover-core.txt
+refuses "a series without commits" "series none has no commits" \
+	sh -c 'echo "series none" >>patches/commits; echo >patches/messages/cover-none.txt'
+refuses "a mail that is too large" "commit docs has [0-9]* lines, more than 700" edit 's,\tlarge\tdocuments\n,,'
+refuses "a header that no mail has" "ftrace-x86-int3.patch has a header" \
+	sed -i '1i ftrace/x86: Do this\n\nWhy.\n\n---' "patches/$version/ftrace-x86-int3.patch"
+# shellcheck disable=SC2016 # of sed
+refuses "a Fixes: of another form" "commit ftrace-pid: not of the form Fixes:" \
+	sed -i '$a\\nFixes: 1234 (subject)' patches/messages/ftrace-pid.txt
+# shellcheck disable=SC2016 # of sed
+refuses "a Cc: without an address" "commit ftrace-pid: no mail address" \
+	sed -i '$a\\nCc: somebody' patches/messages/ftrace-pid.txt
 # shellcheck disable=SC2016 # of perl
 refuses "patches in an order in which they do not apply" "does not apply in the order" \
-	edit 's/(\tpatch\tkbuild-mcount-loc-link-order.patch\n)(.*)(\tpatch\tftrace-choose-core.patch\n)/$3$2$1/s'
+	edit 's/(\tpatch\tftrace-x86-select.patch\n)(.*)(\tpatch\tftrace-kunit.patch\n)/$3$2$1/s'
 
 # What the mails stand on, with the files that they touch for a base.
 git -C "$work/tree" worktree add -q --detach "$work/git-base" base
@@ -210,5 +267,9 @@ ok "another commit than the tree's is not used" stands_on "$imported" "$work/pla
 ok "the repository of the base gets no ref" \
 	sh -c "! git -C '$work/tree' for-each-ref | grep -v 'refs/tags/base$\|refs/heads/\(main\|master\)$'"
 ok "refuses a commit that is not there" sh -c "! scripts/make-series -g '$work/git' -c '$work/tree#none' '$work/plain' '$work/based'"
+ok "asks for comments on a later version" scripts/make-series --rfc -v 3 "$base" "$work/rfc"
+subjects=$(sed -n 's/^Subject: \(\[[^]]*\]\).*/\1/p' "$work"/rfc/*/*.patch | sed 's,[0-9]*/[0-9]*,N,' | sort -u)
+ok "and each subject says so" test "$subjects" = "[RFC PATCH $version v3 N]"
+ok "refuses a version that is no number" sh -c "! scripts/make-series -v x '$base' '$work/refused'"
 ok "refuses a sender without a mail address" sh -c "! scripts/make-series -s Tester '$base' '$work/refused'"
 plan
