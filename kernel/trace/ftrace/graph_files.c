@@ -49,8 +49,9 @@ static void graph_free_old(struct work_struct *work)
 static DECLARE_WORK(graph_old_work, graph_free_old);
 
 /*
- * Give the graph tracer another filter; ftrace_lock held. The old filter is freed behind the caller's back: the
- * grace periods can take seconds. Nobody reads the RCU head of a filter, so the list uses it.
+ * Give the graph tracer another filter; ftrace_lock held. A work item frees the old filter,
+ * because the grace periods can take seconds. Nobody reads the RCU head of a filter, so the list
+ * uses it.
  */
 static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *set)
 {

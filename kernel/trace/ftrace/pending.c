@@ -255,13 +255,17 @@ static struct ftrace_mod_load *pending_take(struct trace_array *tr, const char *
 static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, bool enable)
 {
 	struct ftrace_hash __rcu **orig = ftrace_hash_of(tr->ops->func_hash, enable);
+	/* Matching writes into the glob, and the word may have to wait again. */
+	char *glob __free(kfree) = kstrdup(p->func, GFP_KERNEL);
 	struct ftrace_hash *hash;
 	int ret;
 
 	hash = ftrace_hash_dup(rcu_dereference_protected(*orig, true));
-	if (!hash)
+	if (!hash || !glob) {
+		ftrace_hash_free(hash);
 		return -ENOMEM;
-	ret = ftrace_hash_match(hash, p->func, p->module);
+	}
+	ret = ftrace_hash_match(hash, glob, p->module);
 	if (ret > 0) {
 		guard(mutex)(&ftrace_lock);
 		ret = ftrace_ops_update_hash(tr->ops, orig, hash, enable);

@@ -6,8 +6,8 @@
 #include "../trace.h"
 
 /*
- * Was the word matched against the functions of its module since the module was loaded? Then the word
- * does not wait, and is not shown.
+ * Was the word matched against the functions of its module since the module was loaded? Then the
+ * word does not wait, and is not shown.
  */
 static inline bool ftrace_pending_applied(const struct ftrace_mod_load *p)
 {

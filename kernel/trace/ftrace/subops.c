@@ -7,9 +7,9 @@
  * There is no merged filter to keep up to date.
  *
  * A subops can always be removed, because its owner frees it. The managing ops may need
- * memory to leave a site that it shares with other ops. Without memory it stays on such sites. There
- * nobody wants the call, and the graph tracer finds out by asking each subops. The next change of
- * the subops tries again.
+ * memory to leave a site that it shares with other ops. Without memory it stays on such
+ * sites. There nobody wants the call, and the graph tracer finds out by asking each subops.
+ * The next change of the subops tries again.
  */
 #include "core.h"
 #include "hash.h"
