@@ -256,7 +256,7 @@ many_there() {
 module_back() {
 	[ ! -d /sys/module/ftmod_a ] || rmmod ftmod_a
 }
-# A filter that waited for the module is used up, also if the module fails to load after that.
+# The word stays, and waits again when the module has gone.
 # shellcheck disable=SC2317
 module_wanted() {
 	module_back
