@@ -5,15 +5,16 @@
  *
  * A list is written, but the ops cannot be changed, so the write fails. A second list is written,
  * a third list takes its place, and then there is no list. Then the lists no longer follow forks,
- * and the trace array is freed. One CPU switches tasks, and another CPU forks. The stores of the
+ * event_trace_del_tracer() waits, and the trace array is freed. One CPU switches tasks, and another CPU forks. The stores of the
  * writer become visible late and in any order, unless a barrier or a wait orders them.
  *
  * The filter is one list. What it says about a task is the number of the list. A hook is in a
  * tracepoint, which tracepoint_synchronize_unregister() waits for. The model does not use that on
  * some versions a tracepoint has preemption off. The switch has interrupts off.
  *
- * The writer holds ftrace_lock. A variant leaves out what a NO_ names, or the wait in call number
- * NO_WAIT_STOP of ftrace_pid_stop().
+ * The writer holds pid_mutex, and drops it before it waits. A variant leaves out what a NO_ names,
+ * or the wait in call number NO_WAIT_DROP of pid_drop_lists(). In the variant NO_LATE_VERDICT all
+ * tasks are traced before the wait.
  */
 #include "claim.pml"
 
@@ -138,7 +139,8 @@ inline tracepoint_synchronize_unregister()
 	!awaited[SWITCH] && !awaited[FORK]
 }
 
-inline ftrace_pid_start()
+/* ftrace_pid_hook() and ftrace_pid_ignore_all() */
+inline pid_begin()
 {
 	hooked = 1;
 	verdict_w = IGNORE
@@ -170,26 +172,31 @@ inline ftrace_pid_judge()
 #endif
 }
 
-inline ftrace_pid_stop(n)
+inline wait(n)
 {
-	hooked = 0;
-#ifdef NO_WAIT_STOP
+#ifdef NO_WAIT_DROP
 	if
-	:: n != NO_WAIT_STOP -> tracepoint_synchronize_unregister()
+	:: n != NO_WAIT_DROP -> synchronize_rcu()
 	:: else
-	fi;
+	fi
 #else
-	tracepoint_synchronize_unregister();
+	synchronize_rcu()
 #endif
-	verdict_w = TRACE
 }
 
-inline free_list(l)
+/* pid_drop_lists() of list l, after a write that leaves no list */
+inline drop_last(n, l)
 {
-#ifndef NO_GRACE_LIST
-	synchronize_rcu();
-#endif
+	hooked = 0;
+#ifdef NO_LATE_VERDICT
+	verdict_w = TRACE;
+	wait(n);
 	freed[l] = 1
+#else
+	wait(n);
+	freed[l] = 1;
+	verdict_w = TRACE
+#endif
 }
 
 active proctype writer()
@@ -198,17 +205,16 @@ active proctype writer()
 
 	/* pid_set_lists(), with an error of pid_update_ops() */
 	promised = NOTHING;
-	ftrace_pid_start();
+	pid_begin();
 	ftrace_pid_publish(1);
 	ftrace_pid_judge();
 	ftrace_pid_publish(0);
-	ftrace_pid_stop(1);
-	freed[1] = 1;
+	drop_last(1, 1);
 	atomic { verdict_w == NOTHING -> promised = TRACE }
 
 	/* The first list. */
 	promised = NOTHING;
-	ftrace_pid_start();
+	pid_begin();
 	ftrace_pid_publish(2);
 	ftrace_pid_judge();
 	promised = 2;
@@ -218,16 +224,16 @@ active proctype writer()
 	ftrace_pid_publish(3);
 	ftrace_pid_judge();
 	promised = 3;
-	free_list(2);
+	wait(2);
+	freed[2] = 1;
 
 	/* No list. */
 	promised = NOTHING;
 	ftrace_pid_publish(0);
-	ftrace_pid_stop(2);
-	free_list(3);
+	drop_last(3, 3);
 	atomic { verdict_w == NOTHING -> promised = TRACE }
 
-	/* ftrace_pid_follow_fork() */
+	/* ftrace_pid_follow_fork(), and then event_trace_del_tracer() */
 	followed = 0;
 #ifndef NO_WAIT_FOLLOW
 	tracepoint_synchronize_unregister();

@@ -171,8 +171,12 @@ inline free(f)
 	freed[DATA(f)] = 1
 }
 
-/* Until each task has left the trampoline that the task was in; removal.pml shows this. */
-inline ftrace_wait_callbacks()
+/*
+ * Until each task has left the callback that the task was in, or was on its way to; removal.pml
+ * shows this. The functions that stay have another ops, and are not waited for: the model waits for
+ * them, too, but they end.
+ */
+inline ftrace_ops_stop_wait()
 {
 	atomic { rcu_stores(); awaited = (running > 0) }
 	!awaited
@@ -186,13 +190,13 @@ active proctype writer()
 	add(2);
 	add(3);
 
-	/* probe_remove_functions() */
+	/* probe_shrink() */
 	atomic { !ftrace_lock -> rcu_stores(); listed[3] = 0; calls[3] = 0 }
 #ifdef NO_WAIT_TRAMPOLINE
 	synchronize_rcu();
 #else
 #ifndef NO_WAIT_HIT
-	ftrace_wait_callbacks();
+	ftrace_ops_stop_wait();
 #endif
 #endif
 	free(3);

@@ -102,7 +102,7 @@ end:	do
 
 active proctype writer()
 {
-	/* graph_replace() */
+	/* graph_replace(), and then graph_free_old() in a work item */
 	whole_w = 1;
 	atomic {
 #ifndef NO_ASSIGN_FILTER
