@@ -121,15 +121,16 @@ static LIST_HEAD(failed_modules);
 
 static const char *failed_module_name(const char *name)
 {
+	size_t size = strlen(name) + 1;
 	struct failed_module *f;
 
 	list_for_each_entry(f, &failed_modules, list)
 		if (!strcmp(f->name, name))
 			return f->name;
-	f = kmalloc(struct_size(f, name, strlen(name) + 1), GFP_KERNEL);
+	f = kmalloc(struct_size(f, name, size), GFP_KERNEL);
 	if (!f)
 		return NULL;
-	strcpy(f->name, name);
+	memcpy(f->name, name, size);
 	list_add(&f->list, &failed_modules);
 	return f->name;
 }

@@ -52,7 +52,10 @@ bool perf_text_poke_wanted(void)
 }
 
 void perf_event_text_poke(const void *addr, const void *old_bytes, size_t old_len,
-			  const void *new_bytes, size_t new_len) { }
+			  const void *new_bytes, size_t new_len)
+{
+}
+
 void perf_event_ksymbol(u16 ksym_type, u64 addr, u32 len, bool unregister, const char *sym) { }
 void hw_breakpoint_restore(void) { }
 #endif
