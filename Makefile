@@ -27,10 +27,10 @@ NATIVE_PACKAGES := $(filter linux-source-% xz-utils build-essential bc bison fle
 		   perl ccache git,$(PACKAGES))
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev libbpf-dev zlib1g-dev
 
-.PHONY: prepare unpack help packages test-packages full-packages run shell check check-guests check-full \
+.PHONY: prepare unpack help packages test-packages full-packages run shell check check-guests check-32 check-full \
 	check-debian check-debug check-all mutants model native native-poke torture bench series series-check series-bisect deb lint clean
 
-ONLY_6_12 := $(filter check-full check-all mutants torture deb,$(MAKECMDGOALS))
+ONLY_6_12 := $(filter check-32 check-full check-all mutants torture deb,$(MAKECMDGOALS))
 ifneq ($(and $(ONLY_6_12),$(filter-out 6.12,$(BASE_VERSION))),)
 $(error $(ONLY_6_12): for BASE_VERSION=6.12 alone)
 endif
@@ -48,6 +48,7 @@ help:
 	@echo 'make shell         the same kernel with an interactive shell'
 	@echo 'make check         the tests of the series on the small kernel, lint among them'
 	@echo 'make check-guests  of make check, what runs in guests'
+	@echo 'make check-32      of make check-full, the guest scripts on the 32-bit kernel'
 	@echo 'make check-full    the same on the full kernel and a 32-bit one, and other people'\''s tests'
 	@echo 'make check-debian  of make check-full, other people'\''s tests'
 	@echo 'make check-debug   the guest scripts on kernels with lockdep, KASAN, KCSAN, PREEMPT_RT, ...;'
@@ -117,6 +118,11 @@ check-guests: prepare test-packages
 	$(call first,small,5)
 	@scripts/build small
 	@tools/testing/ftrace/check -g small
+
+check-32: prepare full-packages
+	$(call first,i386,6)
+	@scripts/build i386
+	@tools/testing/ftrace/check -s i386
 
 check-full: prepare full-packages
 	$(call first,full,12)
