@@ -108,6 +108,15 @@ check_program()
 	)
 }
 
+# Some patches have no header, because their mail has a text of its own.
+check_patch()
+{
+	(
+		ignored+=,COMMIT_MESSAGE
+		checkpatch "$@"
+	)
+}
+
 kernel_doc()
 {
 	"$src/scripts/kernel-doc" -none -Werror "$1"
@@ -160,8 +169,7 @@ while read -r file; do
 	quiet "checkpatch: $file" check_program --file "$root/$file"
 done < <(ours -name '*.[chS]' -path './tools/*')
 while read -r file; do
-	# Some patches have no header, because their mail has a text of its own.
-	quiet "checkpatch: $file" checkpatch --ignore "$ignored,COMMIT_MESSAGE" "$root/$file"
+	quiet "checkpatch: $file" check_patch "$root/$file"
 done < <(ours -path './patches/*.patch')
 quiet "patches/commits names every patch, and no other" diff \
 	<(awk '$1 == "patch" { print $2 }' patches/commits | LC_ALL=C sort) \
