@@ -111,10 +111,9 @@ check_program()
 # Some patches have no header, because their mail has a text of its own.
 check_patch()
 {
-	(
-		ignored+=,COMMIT_MESSAGE
-		checkpatch "$@"
-	)
+	local ignored=$ignored,COMMIT_MESSAGE
+
+	checkpatch "$@"
 }
 
 kernel_doc()
