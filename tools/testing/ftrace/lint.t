@@ -96,16 +96,16 @@ checkpatch()
 # kernel's macros, a module makes its functions with macros.
 check_program()
 {
-	(
-		ignored+=,CAMELCASE,ARRAY_SIZE,EMBEDDED_FUNCTION_NAME,COMPLEX_MACRO
-		ignored+=,MULTIPLE_ASSIGNMENTS,VOLATILE,LEADING_SPACE,INCLUDE_LINUX
-		# Programs that define what the kernel has.
-		ignored+=,PREFER_DEFINED_ATTRIBUTE_MACRO,NEW_TYPEDEFS,MEMORY_BARRIER,BIT_MACRO
-		# The shims define what headers of the kernel declare, for two versions.
-		ignored+=,AVOID_EXTERNS,UNCOMMENTED_DEFINITION,LINUX_VERSION_CODE
-		ignored+=,CONSTANT_COMPARISON,PRINTK_WITHOUT_KERN_LEVEL,MACRO_ARG_PRECEDENCE
-		checkpatch --max-line-length=130 "$@"
-	)
+	local ignored=$ignored
+
+	ignored+=,CAMELCASE,ARRAY_SIZE,EMBEDDED_FUNCTION_NAME,COMPLEX_MACRO
+	ignored+=,MULTIPLE_ASSIGNMENTS,VOLATILE,LEADING_SPACE,INCLUDE_LINUX
+	# Programs that define what the kernel has.
+	ignored+=,PREFER_DEFINED_ATTRIBUTE_MACRO,NEW_TYPEDEFS,MEMORY_BARRIER,BIT_MACRO
+	# The shims define what headers of the kernel declare, for two versions.
+	ignored+=,AVOID_EXTERNS,UNCOMMENTED_DEFINITION,LINUX_VERSION_CODE
+	ignored+=,CONSTANT_COMPARISON,PRINTK_WITHOUT_KERN_LEVEL,MACRO_ARG_PRECEDENCE
+	checkpatch --max-line-length=130 "$@"
 }
 
 # Some patches have no header, because their mail has a text of its own.
