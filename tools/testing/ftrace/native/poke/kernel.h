@@ -150,6 +150,10 @@ static __thread struct {
 	struct { u64 tlb_gen; } ctxs[1];
 } cpu_tlbstate __maybe_unused = { .loaded_mm = &init_mm };
 
+/* A thread is never lazy. */
+static const struct { bool is_lazy; } cpu_tlbstate_shared __maybe_unused;
+#define leave_mm()		((void)0)
+
 /* Nobody records changes of text. */
 #define perf_text_poke_wanted()	false
 #define perf_event_text_poke(...) ((void)0)
