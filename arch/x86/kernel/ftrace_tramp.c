@@ -417,6 +417,7 @@ struct ftrace_tramp *arch_ftrace_tramp_make(const struct ftrace_call *calls,
 	struct code code = { };
 	struct tramp *tramp;
 
+	lockdep_assert_held(&ftrace_lock);
 	tramp = kvzalloc(struct_size(tramp, slot, slots), GFP_KERNEL);
 	if (!tramp)
 		return NULL;
@@ -458,6 +459,7 @@ void arch_ftrace_tramp_off(const struct ftrace_tramp *tramp, unsigned int n,
 	const struct slot *slot = &container_of(tramp, struct tramp, tramp)->slot[n];
 	unsigned long ip = tramp->addr + slot->at;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (slot->end)
 		ftrace_slot_set(patch, ip, JMP32_INSN_OPCODE, tramp->addr + slot->end);
 	else
@@ -474,6 +476,7 @@ void arch_ftrace_tramp_free(struct ftrace_tramp *tramp)
 {
 	struct tramp *t = container_of(tramp, struct tramp, tramp);
 
+	lockdep_assert_held(&ftrace_lock);
 	text_poke_set((void *)tramp->addr, INT3_INSN_OPCODE, tramp->size);
 	granules_own(tramp->addr, tramp_granules(t), NULL);
 	granules_put(tramp->addr, tramp_granules(t));

@@ -51,6 +51,14 @@ static void __init boot_filters(void)
 	ftrace_graph_early_filters();
 }
 
+static int __init boot_tables(const unsigned long *ips, unsigned int nr)
+{
+	guard(mutex)(&ftrace_lock);
+	return ftrace_mod_add(NULL, (unsigned long)_stext, (unsigned long)_etext, ips, nr, true) ?:
+	       ftrace_mod_add(NULL, (unsigned long)__init_begin, (unsigned long)__init_end,
+			      ips, nr, true);
+}
+
 /**
  * ftrace_init - find the sites of the kernel and turn them into nops
  *
@@ -71,10 +79,7 @@ void __init ftrace_init(void)
 				   (unsigned long)__init_end);
 	converted = sched_clock();
 
-	if (!nops || ftrace_mod_add(NULL, (unsigned long)_stext, (unsigned long)_etext,
-				    ips, nr, true) ||
-	    ftrace_mod_add(NULL, (unsigned long)__init_begin, (unsigned long)__init_end,
-			   ips, nr, true)) {
+	if (!nops || boot_tables(ips, nr)) {
 		pr_err("%s, no function can be traced\n",
 		       nops ? "no memory for the call sites" : "no call sites");
 		ftrace_kill();

@@ -78,6 +78,7 @@ int ftrace_callback_make(struct ftrace_ops *ops)
 {
 	struct ftrace_callback *cb = kzalloc(sizeof(*cb), GFP_KERNEL);
 
+	lockdep_assert_held(&ftrace_lock);
 	if (!cb)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&cb->slots);
@@ -102,6 +103,7 @@ int ftrace_callback_make(struct ftrace_ops *ops)
  */
 void ftrace_callback_put(struct ftrace_callback *cb)
 {
+	lockdep_assert_held(&ftrace_lock);
 	if (--cb->users)
 		return;
 	ftrace_count_put(cb->count);
@@ -123,6 +125,7 @@ unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace
 	const struct ftrace_slot *slot;
 	unsigned int nr = 0;
 
+	lockdep_assert_held(&ftrace_lock);
 	list_for_each_entry(slot, &cb->slots, list) {
 		if (nr == room)
 			break;
@@ -141,6 +144,7 @@ unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace
  */
 void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr)
 {
+	lockdep_assert_held(&ftrace_lock);
 	cb->nr_slots -= nr;
 	while (nr--)
 		list_del_init(cb->slots.next);
@@ -157,6 +161,7 @@ void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr)
  */
 void ftrace_callback_shut(struct ftrace_callback *cb)
 {
+	lockdep_assert_held(&ftrace_lock);
 	WRITE_ONCE(cb->off, true);
 	if (!cb->nr_walks)
 		return;

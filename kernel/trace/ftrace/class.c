@@ -108,6 +108,7 @@ int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 {
 	struct ftrace_ops *ipmodify = NULL, *direct = NULL;
 
+	lockdep_assert_held(&ftrace_lock);
 	for (unsigned int i = 0; i < nr; i++) {
 		struct ftrace_ops *ops = set[i];
 
@@ -207,6 +208,7 @@ struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int
 {
 	struct ftrace_class *c;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (!nr)
 		return &empty;
 	hash_for_each_possible(by_set, c, node, class_hash_set(set, nr, direct))
@@ -229,6 +231,7 @@ void ftrace_classes_stale(struct ftrace_ops *ops)
 {
 	unsigned int left = ops->callback->nr_classes;
 
+	lockdep_assert_held(&ftrace_lock);
 	for (unsigned int id = 1; id < room && left; id++) {
 		struct ftrace_class *c = ftrace_classes[id];
 
@@ -254,6 +257,7 @@ void ftrace_classes_stale(struct ftrace_ops *ops)
  */
 void ftrace_classes_lose(struct ftrace_ops *ops)
 {
+	lockdep_assert_held(&ftrace_lock);
 	for (unsigned int id = 1; id < room && ops->callback->nr_classes; id++) {
 		struct ftrace_class *c = ftrace_classes[id];
 		unsigned int n = 0;
@@ -283,6 +287,7 @@ void ftrace_classes_lose(struct ftrace_ops *ops)
  */
 void ftrace_class_put(struct ftrace_class *c, unsigned int sites)
 {
+	lockdep_assert_held(&ftrace_lock);
 	c->users -= sites;
 	if (c->users || c == &empty)
 		return;
@@ -325,4 +330,6 @@ bool ftrace_class_flag(const struct ftrace_class *c, unsigned long flag)
 unsigned int ftrace_nr_classes(void)
 {
 	return room;
+
+	lockdep_assert_held(&ftrace_lock);
 }

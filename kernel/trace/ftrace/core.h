@@ -28,6 +28,9 @@
 
 extern int ftrace_disabled;
 
+/* Get a pointer that only changes with ftrace_lock held; the caller holds it. */
+#define ftrace_locked(p) rcu_dereference_protected(p, lockdep_is_held(&ftrace_lock))
+
 /* In a loop that may be long, let other tasks run from time to time; @n counts the rounds. */
 static inline void ftrace_yield(unsigned int n)
 {

@@ -74,6 +74,7 @@ struct ftrace_count __percpu *ftrace_count_get(void)
 	struct count_group *group = count_group_find();
 	unsigned int n;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (!group)
 		return NULL;
 	n = find_first_zero_bit(group->used, COUNTS_PER_GROUP);
@@ -93,6 +94,7 @@ void ftrace_count_put(struct ftrace_count __percpu *count)
 {
 	struct count_group *group;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (!count)
 		return;
 	list_for_each_entry(group, &count_groups, list)

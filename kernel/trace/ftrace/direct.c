@@ -56,7 +56,7 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 	guard(mutex)(&direct_mutex);
 	guard(mutex)(&ftrace_lock);
 
-	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
+	filter = ftrace_locked(ops->func_hash->filter_hash);
 	if (ftrace_hash_empty(filter))
 		return -EINVAL;
 	for_each_ftrace_entry(filter, entry, tmp, i)
@@ -147,7 +147,7 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 		return 0;
 
 	change.on = ftrace_ops_active(ops);
-	scope.hash[0] = rcu_dereference_protected(ops->func_hash->filter_hash, true);
+	scope.hash[0] = ftrace_locked(ops->func_hash->filter_hash);
 	ops->direct_call = addr;
 	ftrace_classes_stale(ops);
 	ret = ftrace_plan_run(&change, 1, &scope, FTRACE_PLAN_KEEPS);

@@ -39,7 +39,7 @@ static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
 			   struct ftrace_hash *new, bool enable)
 {
-	struct ftrace_hash *old = rcu_dereference_protected(*orig, true);
+	struct ftrace_hash *old = ftrace_locked(*orig);
 	struct ftrace_scope scope = { .hash = { old, new } };
 	struct ftrace_change *changes;
 	struct ftrace_hash *copy = NULL;
@@ -47,6 +47,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	unsigned int nr = 0, looked = 0;
 	int ret = 0;
 
+	lockdep_assert_held(&ftrace_lock);
 	/* An ops that changes the instruction pointer must not get all functions. */
 	if (enable && ftrace_hash_empty(new) && ops->flags & FTRACE_OPS_FL_ENABLED &&
 	    ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
@@ -116,9 +117,7 @@ void ftrace_forget_sites(unsigned long start, unsigned long end)
 		filter = tr->ops->func_hash;
 		guard(mutex)(&filter->regex_lock);
 		guard(mutex)(&ftrace_lock);
-		ftrace_hash_forget(rcu_dereference_protected(filter->filter_hash, true),
-				   start, end);
-		ftrace_hash_forget(rcu_dereference_protected(filter->notrace_hash, true),
-				   start, end);
+		ftrace_hash_forget(ftrace_locked(filter->filter_hash), start, end);
+		ftrace_hash_forget(ftrace_locked(filter->notrace_hash), start, end);
 	}
 }

@@ -137,7 +137,7 @@ static void *filter_file_start(struct seq_file *m, loff_t *pos)
 	mutex_lock(&ftrace_lock);
 	if (unlikely(ftrace_disabled))
 		return NULL;
-	f->listing.hash = rcu_dereference_protected(*f->set.hash, true);
+	f->listing.hash = ftrace_locked(*f->set.hash);
 	return filter_file_line(f, *pos);
 }
 
@@ -274,7 +274,7 @@ static void filter_file_free(struct filter_file *f)
 static int filter_file_copy(struct filter_file *f)
 {
 	guard(mutex)(&ftrace_lock);
-	f->written = ftrace_hash_dup(rcu_dereference_protected(*f->set.hash, true));
+	f->written = ftrace_hash_dup(ftrace_locked(*f->set.hash));
 	if (!f->written)
 		return -ENOMEM;
 	return f->set.tr ? ftrace_pending_begin(&f->pending, f->set.tr, f->written,
@@ -362,8 +362,7 @@ void ftrace_forget_file_sites(unsigned long start, unsigned long end)
 	if (!lone_ops)
 		return;
 	filter = lone_ops->func_hash;
-	ftrace_hash_forget(rcu_dereference_protected(filter->filter_hash,
-						     lockdep_is_held(&ftrace_lock)), start, end);
+	ftrace_hash_forget(ftrace_locked(filter->filter_hash), start, end);
 }
 
 /**

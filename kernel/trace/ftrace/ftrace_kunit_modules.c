@@ -84,8 +84,7 @@ static int modules_filter_add(struct ftrace_ops *ops, unsigned int first, unsign
 	int ret = 0;
 
 	guard(mutex)(&ftrace_lock);
-	filter = rcu_dereference_protected(ops->func_hash->filter_hash,
-					   lockdep_is_held(&ftrace_lock));
+	filter = ftrace_locked(ops->func_hash->filter_hash);
 	for (unsigned int i = first; i <= last && !ret; i++)
 		ret = ftrace_hash_add(filter, funcs[i]);
 	return ret;

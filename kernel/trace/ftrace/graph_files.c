@@ -53,6 +53,7 @@ static DECLARE_WORK(graph_old_work, graph_free_old);
  * because the grace periods can take seconds. Nobody reads the RCU head of a filter, so the list
  * uses it.
  */
+	lockdep_assert_held(&ftrace_lock);
 static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *set)
 {
 	struct ftrace_hash *old;
@@ -77,9 +78,7 @@ void ftrace_graph_forget(unsigned long start, unsigned long end)
 {
 	guard(mutex)(&ftrace_lock);
 	for (int unwanted = 0; unwanted < 2; unwanted++)
-		ftrace_hash_forget(rcu_dereference_protected(*graph_hash(unwanted),
-							     lockdep_is_held(&ftrace_lock)),
-				   start, end);
+		ftrace_hash_forget(ftrace_locked(*graph_hash(unwanted)), start, end);
 }
 
 static int graph_open(struct inode *inode, struct file *file)

@@ -318,6 +318,7 @@ bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
 {
 	struct ftrace_ops *sub;
 
+	lockdep_assert_held(&ftrace_lock);
 	for_each_ftrace_sub(sub, ops)
 		if (ftrace_hash_wants(sub->func_hash, ip))
 			return true;
@@ -328,7 +329,7 @@ static bool hash_names_exactly(struct ftrace_ops_hash *hash, unsigned long ip)
 {
 	struct ftrace_func_entry *entry;
 
-	entry = ftrace_lookup_ip(rcu_dereference_protected(hash->filter_hash, true), ip);
+	entry = ftrace_lookup_ip(ftrace_locked(hash->filter_hash), ip);
 	return entry && ftrace_entry_exact(entry);
 }
 
@@ -344,6 +345,7 @@ bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
 {
 	struct ftrace_ops *sub;
 
+	lockdep_assert_held(&ftrace_lock);
 	for_each_ftrace_sub(sub, ops)
 		if (hash_names_exactly(sub->func_hash, ip))
 			return true;
@@ -397,6 +399,7 @@ void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned 
 	unsigned long flags;
 	int i;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (!hash || !hash->count)
 		return;
 	/*
@@ -439,6 +442,7 @@ void ftrace_hash_take(struct ftrace_hash *hash, unsigned long start, unsigned lo
 	struct hlist_node *tmp;
 	int i;
 
+	lockdep_assert_held(&ftrace_lock);
 	for_each_ftrace_entry(hash, entry, tmp, i) {
 		if (entry->ip < start || entry->ip >= end)
 			continue;
@@ -464,9 +468,9 @@ unsigned long ftrace_direct_of(struct ftrace_ops *ops, unsigned long ip)
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	struct ftrace_func_entry *entry;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (ftrace_direct_is_many(ops)) {
-		entry = ftrace_lookup_ip(rcu_dereference_protected(ops->func_hash->filter_hash,
-								   true), ip);
+		entry = ftrace_lookup_ip(ftrace_locked(ops->func_hash->filter_hash), ip);
 		return entry ? entry->direct : 0;
 	}
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)

@@ -85,6 +85,7 @@ int ftrace_heirs_prepare(const struct ftrace_patch *batch, unsigned int nr)
 	const struct ftrace_patch *p, *end = batch + nr;
 	int ret = 0;
 
+	lockdep_assert_held(&ftrace_lock);
 	heirs_count(batch, nr);
 	for (p = batch; p < end; p += heirs_alike(p, end - p))
 		if (p->site && heirs_may_take(ftrace_class_nth(p->to), ftrace_class_nth(p->from)))
@@ -114,6 +115,7 @@ void ftrace_heirs_take(const struct ftrace_patch *batch, unsigned int nr)
 {
 	const struct ftrace_patch *p, *end = batch + nr;
 
+	lockdep_assert_held(&ftrace_lock);
 	for (p = batch; p < end; p += heirs_alike(p, end - p)) {
 		struct ftrace_class *to = p->site ? ftrace_class_nth(p->to) : NULL;
 

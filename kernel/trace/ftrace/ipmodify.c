@@ -33,6 +33,7 @@ struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag)
 	struct ftrace_site *site = ftrace_find_site(ip, &t);
 	struct ftrace_class *c;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (!site)
 		return NULL;
 	c = ftrace_class_nth(site_class(site));
@@ -56,6 +57,7 @@ static int ipmodify_ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int
 	struct hlist_node *tmp;
 	int i, left = *asked, ret;
 
+	/* The filter of such an ops belongs to the owner of @ops, who is the caller. */
 	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
 	*asked = 0;
 	if (ftrace_hash_empty(filter))

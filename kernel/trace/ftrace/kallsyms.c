@@ -56,6 +56,7 @@ void ftrace_save_init_names(struct ftrace_table *t)
 	struct ftrace_names names;
 	char name[FTRACE_NAME_ROOM];
 
+	lockdep_assert_held(&ftrace_lock);
 	if (ftrace_names_start(&names, t))
 		return;
 	for (unsigned int i = 0; i < t->nr; i++) {
@@ -137,6 +138,7 @@ static const char *failed_module_name(const char *name)
 
 /**
  * ftrace_keep_failed_names - keep the names that were saved for a module that failed to load
+	lockdep_assert_held(&ftrace_lock);
  * @mod: the module, which is about to be freed
  *
  * They are kept until the module fails again, or its text is used by another module. Without

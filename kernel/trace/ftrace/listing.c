@@ -62,6 +62,7 @@ static bool listing_settle(struct ftrace_listing *l)
  */
 bool ftrace_listing_next(struct ftrace_listing *l)
 {
+	lockdep_assert_held(&ftrace_lock);
 	l->site++;
 	l->pos++;
 	return listing_settle(l);
@@ -81,6 +82,7 @@ bool ftrace_listing_seek(struct ftrace_listing *l, loff_t pos)
 {
 	bool there;
 
+	lockdep_assert_held(&ftrace_lock);
 	l->held = true;
 	if (pos < l->pos || l->gen != ftrace_tables_gen) {
 		ftrace_listing_end(l);
@@ -225,6 +227,7 @@ void ftrace_listing_show(struct ftrace_listing *l, struct seq_file *m)
 	struct ftrace_site *site = &t->sites[l->site];
 	unsigned long ip = site_ip(t, site);
 
+	lockdep_assert_held(&ftrace_lock);
 	if (l->flags & FTRACE_ITER_ADDRS)
 		seq_printf(m, "%lx ", ip);
 	listing_show_name(l, m, t, ip);

@@ -118,7 +118,7 @@ static void mod_check_sites(struct ftrace_table *t)
  * @nr: number of addresses
  * @live: the sites may be patched from now on
  *
- * Context: Process context, may sleep. ftrace_lock held, or boot.
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, also if the text has no sites; or -ENOMEM.
  */
 int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
@@ -127,6 +127,7 @@ int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
 	struct ftrace_table *t;
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	t = ftrace_table_build(mod, start, end, ips, nr);
 	if (IS_ERR_OR_NULL(t))
 		return PTR_ERR_OR_ZERO(t);
@@ -272,7 +273,7 @@ static struct ftrace_scope mod_table_scope(struct ftrace_table *t, struct ftrace
 {
 	struct ftrace_hash *filter;
 
-	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
+	filter = ftrace_locked(ops->func_hash->filter_hash);
 	if (!list_empty(&ops->subop_list) || ftrace_hash_empty(filter) ||
 	    filter->count > t->nr)
 		filter = NULL;

@@ -236,6 +236,7 @@ static void names_seek(struct ftrace_names *n, unsigned long ip)
  */
 int ftrace_names_start(struct ftrace_names *n, const struct ftrace_table *t)
 {
+	lockdep_assert_held(&ftrace_lock);
 	*n = (struct ftrace_names){ .mod = t->mod };
 
 	if (!n->mod) {
@@ -270,6 +271,7 @@ void ftrace_names_pause(struct ftrace_names *n)
  */
 bool ftrace_names_resume(struct ftrace_names *n)
 {
+	lockdep_assert_held(&ftrace_lock);
 	if (!n->mod)
 		return true;
 	names_modsyms_lock();

@@ -93,6 +93,7 @@ void ftrace_ops_init(struct ftrace_ops *ops)
  */
 bool ftrace_ops_active(const struct ftrace_ops *ops)
 {
+	lockdep_assert_held(&ftrace_lock);
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED) || ops->flags & FTRACE_OPS_FL_STUB)
 		return false;
 	return !functions_off || ops->flags & FTRACE_OPS_FL_PERMANENT;
@@ -105,7 +106,7 @@ static struct ftrace_scope ops_scope(struct ftrace_ops *ops)
 
 	if (list_is_singular(&ops->subop_list))
 		ops = list_first_entry(&ops->subop_list, struct ftrace_ops, list);
-	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
+	filter = ftrace_locked(ops->func_hash->filter_hash);
 	if (ftrace_hash_empty(filter) || !list_empty(&ops->subop_list))
 		return (struct ftrace_scope){ .all = true };
 	return (struct ftrace_scope){ .hash = { filter } };
@@ -125,6 +126,7 @@ int ftrace_ops_plan(struct ftrace_ops *ops, struct ftrace_ops *where, unsigned i
 	struct ftrace_change change = { ops, ftrace_ops_active(ops), where };
 	struct ftrace_scope scope = ops_scope(where);
 
+	lockdep_assert_held(&ftrace_lock);
 	return ftrace_plan_run(&change, 1, &scope, flags);
 }
 
@@ -141,6 +143,7 @@ int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 	ftrace_func_t old = ops->func;
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (old == func)
 		return 0;
 	ops->func = func;
@@ -195,6 +198,7 @@ bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 	struct ftrace_ops *op;
 	int i;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (!functions_off || !(ops->flags & picky) || ftrace_hash_empty(filter))
 		return false;
 	for_each_ftrace_entry(filter, entry, tmp, i) {
@@ -247,6 +251,7 @@ int ftrace_ops_start(struct ftrace_ops *ops, unsigned int flags)
 	struct ftrace_hash *filter;
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	ftrace_ops_init(ops);
 
 	if (unlikely(ftrace_disabled))
@@ -257,7 +262,7 @@ int ftrace_ops_start(struct ftrace_ops *ops, unsigned int flags)
 		return -EBUSY;
 	if (ops->flags & FTRACE_OPS_FL_PERMANENT && !ftrace_enabled)
 		return -EBUSY;
-	filter = rcu_dereference_protected(ops->func_hash->filter_hash, true);
+	filter = ftrace_locked(ops->func_hash->filter_hash);
 	if (ops->flags & FTRACE_OPS_FL_IPMODIFY && ftrace_hash_empty(filter))
 		return -EINVAL;
 	if (ftrace_clashes_unseen(ops, NULL, filter))
@@ -306,6 +311,7 @@ int ftrace_ops_stop(struct ftrace_ops *ops)
 {
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (unlikely(ftrace_disabled)) {
 		ops_forget(ops);
 		return -ENODEV;
@@ -381,6 +387,7 @@ int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new)
 {
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (unlikely(ftrace_disabled))
 		return -ENODEV;
 	if (WARN_ON_ONCE(!(old->flags & FTRACE_OPS_FL_ENABLED) || new->callback))
@@ -495,6 +502,7 @@ int ftrace_set_enabled(bool on)
 	unsigned int nr = 0;
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (functions_off == !on)
 		return 0;
 	for_each_ftrace_ops(ops) {

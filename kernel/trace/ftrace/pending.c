@@ -98,6 +98,7 @@ int ftrace_pending_begin(struct list_head *list, struct trace_array *tr, struct 
 {
 	struct ftrace_mod_load *p;
 
+	lockdep_assert_held(&ftrace_lock);
 	/* pending_add() adds at the head, so walk backwards to keep the order. */
 	list_for_each_entry_reverse(p, ftrace_pending_of(tr, enable), list) {
 		if (pending_add(list, p->func, p->module, ftrace_pending_applied(p))) {
@@ -200,6 +201,8 @@ int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 			  struct list_head *pending, bool enable)
 {
 	struct list_head *used = ftrace_pending_of(tr, enable);
+
+	lockdep_assert_held(&ftrace_lock);
 	LIST_HEAD(old);
 	int ret;
 
@@ -260,7 +263,7 @@ static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, 
 	struct ftrace_hash *hash;
 	int ret;
 
-	hash = ftrace_hash_dup(rcu_dereference_protected(*orig, true));
+	hash = ftrace_hash_dup(ftrace_locked(*orig));
 	if (!hash || !glob) {
 		ftrace_hash_free(hash);
 		return -ENOMEM;

@@ -30,11 +30,10 @@
  */
 struct ftrace_pid_lists ftrace_pid_lists(struct trace_array *tr)
 {
+	lockdep_assert_held(&ftrace_lock);
 	return (struct ftrace_pid_lists) {
-		.pids = rcu_dereference_protected(tr->function_pids,
-						  lockdep_is_held(&ftrace_lock)),
-		.no_pids = rcu_dereference_protected(tr->function_no_pids,
-						     lockdep_is_held(&ftrace_lock)),
+		.pids = ftrace_locked(tr->function_pids),
+		.no_pids = ftrace_locked(tr->function_no_pids),
 	};
 }
 
@@ -49,6 +48,7 @@ struct ftrace_pid_lists ftrace_pid_lists(struct trace_array *tr)
  */
 void ftrace_pid_publish(struct trace_array *tr, const struct ftrace_pid_lists *lists)
 {
+	lockdep_assert_held(&ftrace_lock);
 	rcu_assign_pointer(tr->function_pids, lists->pids);
 	rcu_assign_pointer(tr->function_no_pids, lists->no_pids);
 }
@@ -64,6 +64,7 @@ bool ftrace_pids_enabled(struct ftrace_ops *ops)
 {
 	struct trace_array *tr = ops->private;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (!(ops->flags & FTRACE_OPS_FL_PID) || !tr)
 		return false;
 
@@ -174,6 +175,7 @@ int ftrace_pid_hook(struct trace_array *tr)
  */
 void ftrace_pid_ignore_all(struct trace_array *tr)
 {
+	lockdep_assert_held(&ftrace_lock);
 	pid_set_verdicts(tr, FTRACE_PID_IGNORE);
 }
 
@@ -185,6 +187,7 @@ void ftrace_pid_ignore_all(struct trace_array *tr)
  */
 void ftrace_pid_judge(struct trace_array *tr)
 {
+	lockdep_assert_held(&ftrace_lock);
 	on_each_cpu(pid_judge_current, tr, 1);
 }
 
@@ -209,6 +212,7 @@ void ftrace_pid_unhook(struct trace_array *tr)
  */
 void ftrace_pid_trace_all(struct trace_array *tr)
 {
+	lockdep_assert_held(&ftrace_lock);
 	pid_set_verdicts(tr, FTRACE_PID_TRACE);
 }
 

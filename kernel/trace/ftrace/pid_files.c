@@ -51,6 +51,7 @@ int ftrace_pid_change_func(struct ftrace_ops *ops, ftrace_func_t func)
 	ftrace_func_t old = ops->saved_func;
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	/* The registration will look at the filter. */
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
 		return ftrace_ops_set_func(ops, func);

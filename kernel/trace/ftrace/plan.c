@@ -673,6 +673,7 @@ void ftrace_plan_clear(struct ftrace_table *t)
 {
 	struct plan p = { .batch = small_batch };
 
+	lockdep_assert_held(&ftrace_lock);
 	plan_start(&p);
 	for (unsigned int i = 0; i < t->nr; i++) {
 		struct ftrace_site *site = &t->sites[i];
@@ -709,6 +710,7 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	struct plan p = { .changes = changes, .nr_changes = nr, .flags = flags };
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	lockdep_assert_held(&ftrace_lock);
 	if (unlikely(ftrace_disabled))
 		return -ENODEV;

@@ -266,6 +266,7 @@ static int probe_stop(struct ftrace_func_probe *probe)
 {
 	int ret = ftrace_ops_stop(&probe->ops);
 
+	lockdep_assert_held(&ftrace_lock);
 	if (!ret)
 		list_del(&probe->list);
 	return ret;
@@ -500,6 +501,7 @@ static bool probe_next_function(struct ftrace_probe_iter *iter)
  */
 bool ftrace_probe_first(struct ftrace_probe_iter *iter, struct trace_array *tr)
 {
+	lockdep_assert_held(&ftrace_lock);
 	iter->entry = NULL;
 	iter->probe = list_first_entry_or_null(&tr->func_probes,
 					       struct ftrace_func_probe, list);
@@ -518,6 +520,7 @@ bool ftrace_probe_next(struct ftrace_probe_iter *iter)
 {
 	struct ftrace_func_probe *probe = iter->probe;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (probe_next_function(iter))
 		return true;
 	if (list_is_last(&probe->list, &probe->tr->func_probes))
@@ -539,6 +542,7 @@ int ftrace_probe_show(struct seq_file *m, const struct ftrace_probe_iter *iter)
 {
 	struct ftrace_probe_ops *probe_ops = iter->probe->probe_ops;
 
+	lockdep_assert_held(&ftrace_lock);
 	/* Functions may be removed from the map of the probe. */
 	guard(rcu)();
 	if (probe_ops->print)

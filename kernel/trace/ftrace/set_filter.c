@@ -21,7 +21,7 @@ static struct ftrace_hash *filter_begin(struct ftrace_ops *ops, bool enable, boo
 
 	/* Unloading a module removes its sites from the filter. */
 	guard(mutex)(&ftrace_lock);
-	return ftrace_hash_dup(reset ? NULL : rcu_dereference_protected(*orig, true));
+	return ftrace_hash_dup(reset ? NULL : ftrace_locked(*orig));
 }
 
 static int filter_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool enable)

@@ -62,6 +62,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 	bool first;
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	ftrace_ops_init(subops);
 	ftrace_ops_init(ops);
 	if (unlikely(ftrace_disabled))
@@ -95,6 +96,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 {
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (WARN_ON_ONCE(!(subops->flags & FTRACE_OPS_FL_ENABLED)))
 		return -EBUSY;
 

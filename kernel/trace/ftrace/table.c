@@ -26,12 +26,12 @@ u64 ftrace_tables_gen;
  * ftrace_table_nth - get a table by its number; tables are in the order of addresses
  * @i: number of the table, from 0
  *
- * Context: ftrace_lock held, or boot.
+ * Context: ftrace_lock held.
  * Return: the table, NULL if there are no more tables.
  */
 struct ftrace_table *ftrace_table_nth(unsigned int i)
 {
-	struct ftrace_tables *all = rcu_dereference_protected(ftrace_tables, true);
+	struct ftrace_tables *all = ftrace_locked(ftrace_tables);
 
 	return all && i < all->nr ? all->table[i] : NULL;
 }
@@ -123,6 +123,7 @@ unsigned int ftrace_nr_sites(void)
 	struct ftrace_table *t;
 	unsigned int i, nr = 0;
 
+	lockdep_assert_held(&ftrace_lock);
 	for_each_ftrace_table(t, i)
 		nr += t->live ? t->nr : 0;
 	return nr;
@@ -257,6 +258,7 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 	struct ftrace_table *t;
 	unsigned int kept = 0;
 
+	lockdep_assert_held(&ftrace_lock);
 	while (nr && *ips < start)
 		ips++, nr--;
 	while (nr && ips[nr - 1] >= end)
@@ -311,6 +313,7 @@ no_memory:
  */
 void ftrace_tables_drop(struct ftrace_table *t)
 {
+	lockdep_assert_held(&ftrace_lock);
 	/*
 	 * A task that found the table before may still be looking for a site: pairs with
 	 * READ_ONCE() in ftrace_find_site_in(). The sites are freed after that task.
@@ -331,10 +334,11 @@ void ftrace_tables_drop(struct ftrace_table *t)
  */
 int ftrace_tables_add(struct ftrace_table *add)
 {
-	struct ftrace_tables *old = rcu_dereference_protected(ftrace_tables, true);
+	struct ftrace_tables *old = ftrace_locked(ftrace_tables);
 	unsigned int nr = old ? old->nr : 0;
 	struct ftrace_tables *new;
 
+	lockdep_assert_held(&ftrace_lock);
 	new = kvzalloc(struct_size(new, table, nr + 1), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;

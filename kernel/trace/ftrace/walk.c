@@ -35,6 +35,7 @@ struct ftrace_walk *ftrace_walk_make(struct ftrace_ops *const *ops, unsigned int
 	struct ftrace_walk *walk = kvzalloc(struct_size(walk, call, nr), GFP_KERNEL);
 	unsigned int n = 0;
 
+	lockdep_assert_held(&ftrace_lock);
 	if (!walk)
 		return NULL;
 	walk->nr = nr;
@@ -60,6 +61,7 @@ struct ftrace_walk *ftrace_walk_make(struct ftrace_ops *const *ops, unsigned int
  */
 void ftrace_walk_free(struct ftrace_walk *walk)
 {
+	lockdep_assert_held(&ftrace_lock);
 	for (unsigned int i = 0; i < walk->nr; i++) {
 		walk->call[i].callback->nr_walks--;
 		ftrace_callback_put(walk->call[i].callback);

@@ -189,6 +189,9 @@ quiet "no ring of files that call each other" tools/testing/ftrace/rings \
 	"$build"/lint/kernel/trace/ftrace/[a-z]*.o
 quiet "no wait for a grace period that lockdep cannot see" tools/testing/ftrace/waits \
 	kernel/trace/ftrace/*.[ch] patches/*/files/kernel/trace/ftrace/*.[ch] arch/x86/kernel/ftrace*.[ch]
+quiet "lockdep checks who holds ftrace_lock" tools/testing/ftrace/held \
+	kernel/trace/ftrace/*.c \
+	patches/*/files/kernel/trace/ftrace/*.c arch/x86/kernel/ftrace*.c
 quiet "compile: headers" awk \
 	'/(include\/linux|asm)\/ftrace(_arch)?\.h:[0-9]+.*(warning|error)/' "$build/lint.log"
 built=''

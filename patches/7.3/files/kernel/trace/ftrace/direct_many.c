@@ -103,7 +103,7 @@ unsigned long ftrace_hash_count(struct ftrace_hash *hash)
 
 static struct ftrace_hash *many_filter(struct ftrace_ops *ops)
 {
-	return rcu_dereference_protected(ops->func_hash->filter_hash, true);
+	return ftrace_locked(ops->func_hash->filter_hash);
 }
 
 static int many_set_filter(struct ftrace_ops *ops, struct ftrace_hash *hash)
