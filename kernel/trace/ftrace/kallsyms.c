@@ -33,7 +33,7 @@
 struct init_name {
 	struct list_head	list;
 	struct module		*mod;
-	const char		*module;
+	char			module[MODULE_NAME_LEN];
 	unsigned long		addr;
 	unsigned long		size;
 	struct rcu_head		rcu;
@@ -74,7 +74,7 @@ void ftrace_save_init_names(struct ftrace_table *t)
 		if (!entry)
 			break;
 		entry->mod = t->mod;
-		entry->module = module_name(t->mod);
+		strscpy(entry->module, module_name(t->mod), sizeof(entry->module));
 		entry->addr = names.addr;
 		entry->size = size;
 		memcpy(entry->name, name, len);
@@ -106,63 +106,24 @@ void ftrace_drop_init_names(struct module *mod)
 }
 
 /**
- * struct failed_module - the name of a module that failed to load at least once
- * @list: in failed_modules
- * @name: its name
- *
- * Never freed: a reader of the trace may keep a pointer to the name. There are few.
- */
-struct failed_module {
-	struct list_head	list;
-	char			name[];
-};
-
-/* Guarded by ftrace_lock. */
-static LIST_HEAD(failed_modules);
-
-static const char *failed_module_name(const char *name)
-{
-	size_t size = strlen(name) + 1;
-	struct failed_module *f;
-
-	list_for_each_entry(f, &failed_modules, list)
-		if (!strcmp(f->name, name))
-			return f->name;
-	f = kmalloc(struct_size(f, name, size), GFP_KERNEL);
-	if (!f)
-		return NULL;
-	memcpy(f->name, name, size);
-	list_add(&f->list, &failed_modules);
-	return f->name;
-}
-
-/**
  * ftrace_keep_failed_names - keep the names that were saved for a module that failed to load
-	lockdep_assert_held(&ftrace_lock);
  * @mod: the module, which is about to be freed
  *
- * They are kept until the module fails again, or its text is used by another module. Without
- * memory they are freed by ftrace_drop_init_names().
+ * They are kept until the module fails again, or its text is used by another module.
  *
- * Context: Process context, may sleep. Takes ftrace_lock.
+ * Context: Process context. Takes ftrace_lock.
  */
 void ftrace_keep_failed_names(struct module *mod)
 {
 	struct init_name *entry, *tmp;
-	const char *name;
 
 	guard(mutex)(&ftrace_lock);
-	name = failed_module_name(mod->name);
-	if (!name)
-		return;
 	list_for_each_entry_safe(entry, tmp, &init_names, list) {
-		if (!entry->mod && entry->module == name) {
-			init_name_drop(entry);
-		} else if (entry->mod == mod) {
+		if (entry->mod == mod)
+			/* Pairs with READ_ONCE() in init_name_buildid(). */
 			WRITE_ONCE(entry->mod, NULL);
-			/* Both point to the same text; pairs with READ_ONCE() of the readers. */
-			WRITE_ONCE(entry->module, name);
-		}
+		else if (!entry->mod && !strcmp(entry->module, mod->name))
+			init_name_drop(entry);
 	}
 }
 
@@ -177,6 +138,7 @@ void ftrace_drop_failed_names(unsigned long start, unsigned long end)
 {
 	struct init_name *entry, *tmp;
 
+	lockdep_assert_held(&ftrace_lock);
 	list_for_each_entry_safe(entry, tmp, &init_names, list)
 		if (!entry->mod && entry->addr < end && entry->addr + entry->size > start)
 			init_name_drop(entry);
@@ -232,7 +194,7 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
 		if (off)
 			*off = addr - entry->addr;
 		if (modname)
-			*modname = (char *)READ_ONCE(entry->module);
+			*modname = entry->module;
 		if (modbuildid)
 			*modbuildid = init_name_buildid(entry);
 		return strscpy(sym, entry->name, KSYM_NAME_LEN);
@@ -269,7 +231,7 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
 		*value = entry->addr;
 		*type = 'T';
 		strscpy(name, entry->name, KSYM_NAME_LEN);
-		strscpy(module_name, READ_ONCE(entry->module), MODULE_NAME_LEN);
+		strscpy(module_name, entry->module, MODULE_NAME_LEN);
 		return 0;
 	}
 
