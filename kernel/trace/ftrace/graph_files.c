@@ -14,11 +14,11 @@
 
 #include <asm/setup.h>
 
+#include "callback.h"
 #include "core.h"
 #include "filter_file.h"
 #include "graph_files.h"
 #include "hash.h"
-#include "wait.h"
 
 struct ftrace_hash __rcu *ftrace_graph_hash;
 struct ftrace_hash __rcu *ftrace_graph_notrace_hash;
@@ -31,16 +31,12 @@ static struct ftrace_hash __rcu **graph_hash(bool unwanted)
 /* Filters that were replaced, and that the graph tracer may still be reading. */
 static LLIST_HEAD(graph_old);
 
-/*
- * The graph tracer reads a filter with preemption off: that is what RCU waits for. It may do so
- * where RCU does not watch: for this the rude flavour makes every CPU schedule.
- */
 static void graph_free_old(struct work_struct *work)
 {
 	struct llist_node *node, *next, *old = llist_del_all(&graph_old);
 
-	ftrace_wait_rcu();
-	synchronize_rcu_tasks_rude();
+	/* The graph tracer may read a filter where RCU does not watch. */
+	ftrace_wait_callbacks();
 	llist_for_each_safe(node, next, old)
 		ftrace_hash_free(container_of((struct callback_head *)node, struct ftrace_hash,
 					      rcu));
@@ -53,11 +49,11 @@ static DECLARE_WORK(graph_old_work, graph_free_old);
  * because the grace periods can take seconds. Nobody reads the RCU head of a filter, so the list
  * uses it.
  */
-	lockdep_assert_held(&ftrace_lock);
 static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *set)
 {
 	struct ftrace_hash *old;
 
+	lockdep_assert_held(&ftrace_lock);
 	BUILD_BUG_ON(sizeof(struct llist_node) > sizeof(old->rcu));
 	old = rcu_replace_pointer(*orig, set, lockdep_is_held(&ftrace_lock));
 	if (!old)
