@@ -30,70 +30,7 @@ static void caller_slot_init(struct ftrace_caller *caller, unsigned int n, struc
 	list_add_tail(&slot->list, &slot->callback->slots);
 }
 
-/* What the trampoline of a set of ops calls, one slot each. */
-struct calls {
-	struct ftrace_call	*call;
-	unsigned int		nr;
-	struct ftrace_ops	*direct;
-	bool			regs;
-};
-
-static void calls_fill(struct calls *calls, struct ftrace_ops *const *ops, unsigned int nr)
-{
-	for (unsigned int i = 0; i < nr; i++) {
-		struct ftrace_ops *op = ops[i];
-
-		calls->regs |= !!(op->flags & FTRACE_OPS_FL_SAVE_REGS);
-		if (op->flags & FTRACE_OPS_FL_DIRECT)
-			calls->direct = op;
-		else
-			calls->call[calls->nr++] = (struct ftrace_call){
-				ftrace_ops_get_func(op), op, op->callback->count };
-	}
-}
-
-/**
- * ftrace_caller_make - build the trampoline that calls a set of ops
- * @ops: the ops, in the order in which the trampoline calls them
- * @nr: number of ops
- * @direct: where the trampoline jumps at the end, if one of the ops is a direct caller
- *
- * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
- * Return: the trampoline, NULL if there is no memory.
- */
-struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
-					 unsigned long direct)
-{
-	struct ftrace_caller *caller;
-	struct calls calls = { };
-	unsigned int n = 0;
-
-	caller = kvzalloc(struct_size(caller, slot, nr), GFP_KERNEL);
-	calls.call = kvcalloc(nr, sizeof(*calls.call), GFP_KERNEL);
-	if (!caller || !calls.call)
-		goto fail;
-
-	calls_fill(&calls, ops, nr);
-	caller->tramp = arch_ftrace_tramp_make(calls.call, calls.nr, calls.regs, direct);
-	if (!caller->tramp)
-		goto fail;
-
-	caller->nr = nr;
-	for (; n < calls.nr; n++)
-		caller_slot_init(caller, n, calls.call[n].ops);
-	if (calls.direct)
-		caller_slot_init(caller, n, calls.direct);
-	kvfree(calls.call);
-	ftrace_announce_tramp(caller->tramp, false);
-	return caller;
-
-fail:
-	kvfree(calls.call);
-	kvfree(caller);
-	return NULL;
-}
-
-/* What the trampoline of a class with many ops needs besides the walk. */
+/* What a trampoline needs besides the calls of its ops. */
 struct needs {
 	bool			regs;
 	struct ftrace_ops	*direct;
@@ -109,6 +46,59 @@ static struct needs caller_needs(struct ftrace_ops *const *ops, unsigned int nr)
 			needs.direct = ops[i];
 	}
 	return needs;
+}
+
+/* The calls of a set of ops, one slot each. Returns their number. */
+static unsigned int calls_fill(struct ftrace_call *call, struct ftrace_ops *const *ops,
+			       unsigned int nr)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		struct ftrace_ops *op = ops[i];
+
+		if (!(op->flags & FTRACE_OPS_FL_DIRECT))
+			call[n++] = (struct ftrace_call){
+				ftrace_ops_get_func(op), op, op->callback->count };
+	}
+	return n;
+}
+
+/**
+ * ftrace_caller_make - build the trampoline that calls a set of ops
+ * @ops: the ops, in the order in which the trampoline calls them
+ * @nr: number of ops
+ * @direct: where the trampoline jumps at the end, if one of the ops is a direct caller
+ *
+ * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
+ * Return: the trampoline, NULL if there is no memory.
+ */
+struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
+					 unsigned long direct)
+{
+	struct ftrace_call *call __free(kvfree) = NULL;
+	struct needs needs = caller_needs(ops, nr);
+	struct ftrace_caller *caller __free(kvfree) = NULL;
+	unsigned int n, calls;
+
+	lockdep_assert_held(&ftrace_lock);
+	caller = kvzalloc(struct_size(caller, slot, nr), GFP_KERNEL);
+	call = kvcalloc(nr, sizeof(*call), GFP_KERNEL);
+	if (!caller || !call)
+		return NULL;
+
+	calls = calls_fill(call, ops, nr);
+	caller->tramp = arch_ftrace_tramp_make(call, calls, needs.regs, direct);
+	if (!caller->tramp)
+		return NULL;
+
+	caller->nr = nr;
+	for (n = 0; n < calls; n++)
+		caller_slot_init(caller, n, call[n].ops);
+	if (needs.direct)
+		caller_slot_init(caller, n, needs.direct);
+	ftrace_announce_tramp(caller->tramp, false);
+	return no_free_ptr(caller);
 }
 
 /**
@@ -129,6 +119,7 @@ struct ftrace_caller *ftrace_caller_make_walker(struct ftrace_ops *const *ops, u
 	unsigned int slots = 1 + !!needs.direct;
 	struct ftrace_caller *caller;
 
+	lockdep_assert_held(&ftrace_lock);
 	caller = kzalloc(struct_size(caller, slot, slots), GFP_KERNEL);
 	if (!caller)
 		return NULL;
@@ -173,6 +164,7 @@ bool ftrace_caller_fits(const struct ftrace_caller *caller, struct ftrace_ops *c
 	struct needs needs = caller_needs(ops, nr);
 	struct ftrace_callback *direct = needs.direct ? needs.direct->callback : NULL;
 
+	lockdep_assert_held(&ftrace_lock);
 	return caller->walker && caller->walker->regs == needs.regs &&
 	       (caller->nr > 1 ? caller->slot[1].callback : NULL) == direct;
 }
@@ -195,8 +187,7 @@ static void caller_free(struct ftrace_caller *caller)
 	if (caller->walker) {
 		struct ftrace_walk *walk;
 
-		walk = rcu_dereference_protected(caller->walker->walk,
-						 lockdep_is_held(&ftrace_lock));
+		walk = ftrace_locked(caller->walker->walk);
 		ftrace_walk_free(walk);
 		kfree(caller->walker);
 	}
@@ -256,6 +247,7 @@ static void caller_queue_free(void)
  */
 void ftrace_caller_set_walk(struct ftrace_caller *caller, struct ftrace_walk *walk)
 {
+	lockdep_assert_held(&ftrace_lock);
 	walk = rcu_replace_pointer(caller->walker->walk, walk,
 				   lockdep_is_held(&ftrace_lock));
 	list_add_tail(&walk->dead, &dead_walks);
@@ -270,6 +262,7 @@ void ftrace_caller_set_walk(struct ftrace_caller *caller, struct ftrace_walk *wa
  */
 void ftrace_caller_retire(struct ftrace_caller *caller)
 {
+	lockdep_assert_held(&ftrace_lock);
 	list_add_tail(&caller->dead, &dead_callers);
 	caller_queue_free();
 }
