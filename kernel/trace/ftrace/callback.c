@@ -190,7 +190,7 @@ static bool callback_has_tasks(struct ftrace_count __percpu *count)
 {
 	unsigned long left = callback_sum(&count->left);
 
-	/* Pairs with the order in which a CPU's stores are seen. */
+	/* Pairs with the barrier() in walk_call(), and with the order of stores in a slot. */
 	smp_rmb();
 	return callback_sum(&count->entered) != left;
 }

@@ -311,6 +311,21 @@ void ftrace_pending_loaded(struct trace_array *tr, bool enable)
 	pending_apply_all(tr, NULL, enable);
 }
 
+/* Call @func for both filters of each trace array. */
+static void pending_for_each(void (*func)(struct trace_array *tr, const char *module, bool enable),
+			     const char *module)
+{
+	struct trace_array *tr;
+
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		if (!tr->ops)
+			continue;
+		func(tr, module, true);
+		func(tr, module, false);
+	}
+}
+
 /**
  * ftrace_pending_apply - apply the filters that wait for a module
  * @mod: the module, just loaded
@@ -319,15 +334,7 @@ void ftrace_pending_loaded(struct trace_array *tr, bool enable)
  */
 void ftrace_pending_apply(struct module *mod)
 {
-	struct trace_array *tr;
-
-	guard(mutex)(&trace_types_lock);
-	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		if (!tr->ops)
-			continue;
-		pending_apply_all(tr, mod->name, true);
-		pending_apply_all(tr, mod->name, false);
-	}
+	pending_for_each(pending_apply_all, mod->name);
 }
 
 static void pending_wait_again(struct trace_array *tr, const char *module, bool enable)
@@ -349,15 +356,7 @@ static void pending_wait_again(struct trace_array *tr, const char *module, bool 
  */
 void ftrace_pending_gone(const char *module)
 {
-	struct trace_array *tr;
-
-	guard(mutex)(&trace_types_lock);
-	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		if (!tr->ops)
-			continue;
-		pending_wait_again(tr, module, true);
-		pending_wait_again(tr, module, false);
-	}
+	pending_for_each(pending_wait_again, module);
 }
 #else
 void ftrace_pending_loaded(struct trace_array *tr, bool enable)
