@@ -202,6 +202,7 @@ static void many_ops_and_a_direct_caller(struct kunit *test)
 {
 	struct many *m = many_make(test, NR_SOME + 1, NULL);
 	unsigned long stub = (unsigned long)ftrace_stub, tramp;
+	unsigned long other = (unsigned long)ftrace_stub_direct_tramp;
 	static struct ftrace_ops direct;
 
 	ftrace_kunit_add_ops(test, &direct);
@@ -217,7 +218,14 @@ static void many_ops_and_a_direct_caller(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&m[NR_SOME].ops), 0);
 	KUNIT_EXPECT_EQ(test, many_call(ftrace_kunit_func1), NR_SOME + 1);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_tramp(ftrace_kunit_func1), tramp);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, stub, true), 0);
+
+	/* The same ops, but the trampoline must jump to another function. */
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, other), 0);
+	KUNIT_EXPECT_EQ(test, many_call(ftrace_kunit_func1), NR_SOME + 1);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->direct, other);
+	KUNIT_EXPECT_NE(test, ftrace_kunit_tramp(ftrace_kunit_func1), tramp);
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, other, true), 0);
 	KUNIT_EXPECT_EQ(test, many_call(ftrace_kunit_func1), NR_SOME + 1);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->direct, 0);
 	KUNIT_EXPECT_NE(test, ftrace_kunit_tramp(ftrace_kunit_func1), tramp);

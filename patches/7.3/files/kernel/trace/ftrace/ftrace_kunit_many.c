@@ -4,6 +4,7 @@
  */
 #include <linux/ftrace_arch.h>
 
+#include "caller.h"
 #include "class.h"
 #include "core.h"
 #include "ftrace_kunit.h"
@@ -288,6 +289,43 @@ static void owner_is_asked_about_functions(struct kunit *test)
 	many_expect(test, one, one, 0);
 }
 
+/* So many that one slot of a trampoline walks them. */
+static struct ftrace_ops crowd[FTRACE_MAX_SLOTS + 1];
+static unsigned int nr_crowd;
+
+static void crowd_note(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		       struct ftrace_regs *fregs)
+{
+	nr_crowd++;
+}
+
+/* The set of ops stays the same, but another address needs another trampoline. */
+static void crowd_beside_a_changed_address(struct kunit *test)
+{
+	struct ftrace_hash *first = many_hash(test, func1, one, NULL, 0);
+	struct ftrace_hash *changed = many_hash(test, func1, other, NULL, 0);
+	unsigned long tramp;
+
+	ftrace_kunit_add_ops(test, &many);
+	KUNIT_ASSERT_EQ(test, update_ftrace_direct_add(&many, first), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
+		crowd[i].func = crowd_note;
+		ftrace_kunit_add_ops(test, &crowd[i]);
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&crowd[i], func1, true), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&crowd[i]), 0);
+	}
+	tramp = ftrace_kunit_tramp(func1);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func1)->direct, one);
+
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_mod(&many, changed, true), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func1)->direct, other);
+	KUNIT_EXPECT_NE(test, ftrace_kunit_tramp(func1), tramp);
+	nr_crowd = 0;
+	func1(1);
+	KUNIT_EXPECT_EQ(test, nr_crowd, ARRAY_SIZE(crowd));
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, changed), 0);
+}
+
 static struct kunit_case many_cases[] = {
 	KUNIT_CASE(functions_have_their_addresses),
 	KUNIT_CASE(refusals_change_nothing),
@@ -298,6 +336,7 @@ static struct kunit_case many_cases[] = {
 	KUNIT_CASE(functions_jump),
 #endif
 	KUNIT_CASE(owner_is_asked_about_functions),
+	KUNIT_CASE(crowd_beside_a_changed_address),
 	{ }
 };
 
