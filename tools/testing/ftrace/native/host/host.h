@@ -55,7 +55,7 @@ int native_bug(struct host_regs *regs);
 int native_main(int argc, char **argv);
 void native_tick(void);
 void native_backtrace(void);
-/* What the program was doing, for the report of a crash. */
+/* What the program was doing. The report of a crash says it. */
 const char *native_doing(void);
 
 #endif

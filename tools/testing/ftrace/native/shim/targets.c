@@ -8,26 +8,20 @@ noinline __noclone int native_func_##n(int arg)					\
 	return arg + n;							\
 }
 
-#define FUNC10(n) \
-	FUNC(n##0) FUNC(n##1) FUNC(n##2) FUNC(n##3) FUNC(n##4) \
-	FUNC(n##5) FUNC(n##6) FUNC(n##7) FUNC(n##8) FUNC(n##9)
-#define FUNC100(n) \
-	FUNC10(n##0) FUNC10(n##1) FUNC10(n##2) FUNC10(n##3) FUNC10(n##4) \
-	FUNC10(n##5) FUNC10(n##6) FUNC10(n##7) FUNC10(n##8) FUNC10(n##9)
+#define LIST10(m, n) \
+	m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7) m(n##8) m(n##9)
+#define LIST100(m, n) \
+	LIST10(m, n##0) LIST10(m, n##1) LIST10(m, n##2) LIST10(m, n##3) LIST10(m, n##4) \
+	LIST10(m, n##5) LIST10(m, n##6) LIST10(m, n##7) LIST10(m, n##8) LIST10(m, n##9)
+#define LIST500(m) LIST100(m, 1) LIST100(m, 2) LIST100(m, 3) LIST100(m, 4) LIST100(m, 5)
 
-FUNC100(1) FUNC100(2) FUNC100(3) FUNC100(4) FUNC100(5)
+LIST500(FUNC)
 
 int native_alias_100(int arg) __alias(native_func_100);
 int native_alias_101(int arg) __alias(native_func_101);
 
 #define NAME(n) native_func_##n,
-#define NAME10(n) \
-	NAME(n##0) NAME(n##1) NAME(n##2) NAME(n##3) NAME(n##4) \
-	NAME(n##5) NAME(n##6) NAME(n##7) NAME(n##8) NAME(n##9)
-#define NAME100(n) \
-	NAME10(n##0) NAME10(n##1) NAME10(n##2) NAME10(n##3) NAME10(n##4) \
-	NAME10(n##5) NAME10(n##6) NAME10(n##7) NAME10(n##8) NAME10(n##9)
 
 native_func_t * const native_funcs[NATIVE_FUNCS] = {
-	NAME100(1) NAME100(2) NAME100(3) NAME100(4) NAME100(5)
+	LIST500(NAME)
 };

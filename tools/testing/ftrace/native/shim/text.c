@@ -39,7 +39,7 @@ unsigned long native_text_offset(unsigned long addr)
 void native_text_init(void)
 {
 	text_start = (unsigned long)_stext & PAGE_MASK;
-	text_size = PAGE_ALIGN(max_t(unsigned long, _etext, __init_end)) - text_start;
+	text_size = PAGE_ALIGN(max((unsigned long)_etext, (unsigned long)__init_end)) - text_start;
 	if (host_text_create(text_size + ARENA_SIZE))
 		native_fail("no memory for text");
 	host_text_copy(0, (void *)text_start, text_size);
@@ -150,7 +150,7 @@ void *execmem_alloc(enum execmem_type type, size_t size)
 	return p;
 }
 
-/* Whatever still runs there, or calls it, crashes. */
+/* Code that still runs there, or calls it, crashes. */
 void execmem_free(void *p)
 {
 	unsigned int n = 0;
