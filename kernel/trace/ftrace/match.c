@@ -55,8 +55,7 @@ static struct ftrace_glob match_glob_parse(char *text, bool *not)
 
 	g.type = filter_parse_regex(text, strlen(text), &g.search, &inverted);
 	g.len = strlen(g.search);
-	if (not)
-		*not = inverted;
+	*not = inverted;
 	return g;
 }
 
@@ -230,10 +229,14 @@ static int match_all(struct match *m, struct ftrace_glob *func, const char *mod)
 
 static int match_locked(struct match *m, char *glob, const char *mod)
 {
-	struct ftrace_glob func = match_glob_parse(glob, NULL);
+	bool not;
+	struct ftrace_glob func = match_glob_parse(glob, &not);
 
 	if (!m->hash)
 		return -ENOMEM;
+	/* The caller has taken one `!' off, and no name starts with another one. */
+	if (not)
+		return 0;
 	guard(mutex)(&ftrace_lock);
 	return match_all(m, &func, mod);
 }

@@ -178,6 +178,8 @@ fails_with EINVAL "the number 0" append "$F" "0
 "
 fails_with EINVAL "removing an unknown name" append "$F" "!nosuch_function
 "
+fails_with EINVAL "removing with two !" append "$F" "!!vfs_read
+"
 fails_with EINVAL "only a !" append "$F" "!
 "
 fails_with EINVAL "an address that is no function" append "$F" "0xffffffff00000000
@@ -208,9 +210,14 @@ works "the file works on" write "$F" vfs_write
 is "$(cat "$F")" vfs_write "after errors"
 
 # A word can be as long as the longest printed symbol, and can have some wildcards as well.
-stars=$(printf '%600s' '' | tr ' ' '*')
-works "a word of 600 characters" write "$TRACING/set_ftrace_filter" "vfs_rea${stars}d"
-is "$(cat "$TRACING/set_ftrace_filter")" "vfs_read" "is taken"
+case $(uname -m) in
+x86_64) longest=669 ;;
+*) longest=653 ;;
+esac
+stars=$(printf "%$((longest - 8))s" '' | tr ' ' '*')
+works "a word of $longest characters" write "$F" "vfs_rea${stars}d"
+is "$(cat "$F")" "vfs_read" "is taken"
+fails_with EINVAL "one more is too many" append "$F" "vfs_rea*${stars}d"
 set_to "" set_ftrace_filter
 
 done_testing
