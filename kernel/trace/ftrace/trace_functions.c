@@ -97,6 +97,18 @@ function_is_repeat(struct trace_array *tr, struct trace_func_repeats *last,
 	return true;
 }
 
+/*
+ * The entries of a stack trace between the trampoline and the callback, which inlines this
+ * function: the walk of a class with many ops; and ftrace_pid_func(), which the compiler ends
+ * with a jump unless there are frame pointers.
+ */
+static __always_inline unsigned int function_frames_between(void)
+{
+	if (likely(is_ftrace_trampoline(CALLER_ADDR0)))
+		return 0;
+	return IS_ENABLED(CONFIG_FRAME_POINTER) && !is_ftrace_trampoline(CALLER_ADDR1) ? 2 : 1;
+}
+
 static __always_inline void function_record(struct trace_array *tr, unsigned long ip,
 					    unsigned long parent_ip,
 					    unsigned int trace_ctx,
@@ -116,7 +128,7 @@ static __always_inline void function_record(struct trace_array *tr, unsigned lon
 
 	ftrace_record_call(tr, ip, parent_ip, trace_ctx, options & OPT_ARGS ? fregs : NULL);
 	if (options & OPT_STACK)
-		__trace_stack(tr, trace_ctx, SKIP_TO_TRACED);
+		__trace_stack(tr, trace_ctx, SKIP_TO_TRACED + function_frames_between());
 }
 
 static __always_inline void function_record_hit(unsigned long ip, unsigned long parent_ip,

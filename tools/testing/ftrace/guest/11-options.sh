@@ -19,10 +19,21 @@ like "$(cat "$TRACING/trace_options")" '^func_stack_trace$' "trace_options shows
 record read_bytes 5
 trace=$(trace_lines)
 like "$trace" '<stack trace>$' "there are stack traces"
-stack=$(echo "$trace" | sed -n '/<stack trace>/,$p' | sed -n '2,20p')
-is "$(echo "$stack" | sed '/FTRACE TRAMPOLINE/d' | sed -n '1s/^ => //p')" vfs_read "a stack begins with the traced function"
-is "$(echo "$stack" | sed '/FTRACE TRAMPOLINE/d' | sed -n '2s/^ => //p')" ksys_read "then its caller"
-like "$stack" "^ => $SYSCALL\$" "and goes on to the system call"
+# stack_is WHAT: a stack begins with the traced function. FTRACE TRAMPOLINE would be the trampoline.
+stack_is() {
+	trace=$(trace_lines)
+	stack=$(echo "$trace" | sed -n '/<stack trace>/,$p' | sed -n '2,20p')
+	is "$(echo "$stack" | sed -n '1s/^ => //p')" vfs_read "a stack begins with the traced function$1"
+	is "$(echo "$stack" | sed -n '2s/^ => //p')" ksys_read "then its caller$1"
+	like "$stack" "^ => $SYSCALL\$" "and goes on to the system call$1"
+}
+stack_is ""
+echo $$ > "$TRACING/set_ftrace_pid"
+set_to 1 options/function-fork
+record read_bytes 5
+stack_is ", with a list of pids"
+set_to 0 options/function-fork
+set_to "" set_ftrace_pid
 
 works "func_stack_trace off through trace_options" write "$TRACING/trace_options" nofunc_stack_trace
 record read_bytes 5

@@ -15,6 +15,14 @@ insmod "$MODULES/ftmod_many.ko" || skip_all "ftmod_many does not load"
 works "1,100 ops on one function" write $M/same 1100
 is "$(cat $M/call)" 1100 "all are called"
 is "$(settled 1 trampolines)" 1 "by one trampoline"
+set_to ftmod_many_func set_ftrace_filter
+set_to function current_tracer
+set_to 1 options/func_stack_trace
+record cat $M/call
+is "$(trace_lines | sed -n '/<stack trace>/{n;s/^ => //p;q}')" ftmod_many_func "a stack begins with the traced function"
+set_to nop current_tracer
+set_to 0 options/func_stack_trace
+set_to "" set_ftrace_filter
 if switches_off; then
 	echo 0 > $S
 	at_least 2 "$(trampolines)" "ftrace_enabled 0 makes no trampolines on its way"
