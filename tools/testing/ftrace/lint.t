@@ -187,6 +187,9 @@ while read -r object; do
 done < <(objects)
 quiet "no ring of files that call each other" tools/testing/ftrace/rings \
 	"$build"/lint/kernel/trace/ftrace/[a-z]*.o
+quiet "the map of the files is that of the calls" tools/testing/ftrace/map-check \
+	Documentation/trace/ftrace-core.rst "$build"/lint/kernel/trace/ftrace/[a-z]*.o \
+	"$build"/lint/arch/x86/kernel/ftrace{,_patch,_tramp,_64}.o
 quiet "no wait for a grace period that lockdep cannot see" tools/testing/ftrace/waits \
 	kernel/trace/ftrace/*.[ch] patches/*/files/kernel/trace/ftrace/*.[ch] arch/x86/kernel/ftrace*.[ch]
 quiet "lockdep checks who holds ftrace_lock" tools/testing/ftrace/held \
