@@ -28,6 +28,12 @@
 
 extern int ftrace_disabled;
 
+/* Has ftrace_kill() been called? It may be called in any context. */
+static inline bool ftrace_killed(void)
+{
+	return unlikely(READ_ONCE(ftrace_disabled));
+}
+
 /* Get a pointer that only changes with ftrace_lock held; the caller holds it. */
 #define ftrace_locked(p) rcu_dereference_protected(p, lockdep_is_held(&ftrace_lock))
 

@@ -16,7 +16,7 @@ static void *listing_start(struct seq_file *m, loff_t *pos)
 	struct ftrace_listing *l = m->private;
 
 	mutex_lock(&ftrace_lock);
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return NULL;
 	return ftrace_listing_seek(l, *pos) ? l : NULL;
 }
@@ -52,7 +52,7 @@ static int listing_open(struct inode *inode, struct file *file)
 	struct ftrace_listing *l;
 	int ret;
 
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return -ENODEV;
 	/* Also on a locked down machine, an admin may see which functions are traced. */
 	if (!(flags & (FTRACE_ITER_ENABLED | FTRACE_ITER_TOUCHED))) {

@@ -135,7 +135,7 @@ static void *filter_file_start(struct seq_file *m, loff_t *pos)
 	struct filter_file *f = m->private;
 
 	mutex_lock(&ftrace_lock);
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return NULL;
 	f->listing.hash = ftrace_locked(*f->set.hash);
 	return filter_file_line(f, *pos);
@@ -244,7 +244,7 @@ ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t c
 
 	if (!cnt)
 		return 0;
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return -ENODEV;
 	guard(mutex)(&f->lock);
 	/* After a word that was too long, the next bytes may be the rest of that word. */
@@ -390,7 +390,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		ops = tr->ops;
 
 	ret = -ENODEV;
-	if (likely(!ftrace_disabled)) {
+	if (!ftrace_killed()) {
 		ftrace_ops_init(ops);
 		if (!tr)
 			filter_file_note_ops(ops);

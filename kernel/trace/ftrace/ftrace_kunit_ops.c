@@ -171,7 +171,7 @@ static void bad_input_is_refused(struct kunit *test)
 
 static void ops_end_killed(void *unused)
 {
-	ftrace_disabled = 0;
+	WRITE_ONCE(ftrace_disabled, 0);
 }
 
 /*
@@ -194,10 +194,10 @@ static void killed_ops_is_forgotten(struct kunit *test)
 	callback = ops_a.callback;
 
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ops_end_killed, NULL), 0);
-	ftrace_disabled = 1;
+	WRITE_ONCE(ftrace_disabled, 1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), -ENODEV);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), -ENODEV);
-	ftrace_disabled = 0;
+	WRITE_ONCE(ftrace_disabled, 0);
 
 	scoped_guard(mutex, &ftrace_lock) {
 		for_each_ftrace_ops(op)

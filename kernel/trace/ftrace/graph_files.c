@@ -90,7 +90,7 @@ static int graph_open(struct inode *inode, struct file *file)
 	ret = tracing_check_open_get_tr(NULL);
 	if (ret)
 		return ret;
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return -ENODEV;
 	return ftrace_set_open(file, &set);
 }

@@ -147,7 +147,7 @@ int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
  */
 static void mod_drop_table(struct ftrace_table *t)
 {
-	if (!ftrace_disabled) {
+	if (!ftrace_killed()) {
 		ftrace_plan_clear(t);
 		for (unsigned int i = 0; i < t->nr; i++) {
 			ftrace_class_put(ftrace_class_nth(site_class(&t->sites[i])), 1);
@@ -257,7 +257,7 @@ void ftrace_module_init(struct module *mod)
 
 		if (!found)
 			ftrace_mod_convert(ips, nr, start, end);
-		if (!ftrace_disabled && !ret)
+		if (!ftrace_killed() && !ret)
 			ret = ftrace_mod_add(mod, start, end, ips, nr, false);
 	}
 	if (ret)
@@ -320,7 +320,7 @@ void ftrace_module_enable(struct module *mod)
 	ftrace_pending_apply(mod);
 
 	guard(mutex)(&ftrace_lock);
-	if (ftrace_disabled)
+	if (ftrace_killed())
 		return;
 	for_each_ftrace_table(t, i) {
 		if (t->mod != mod)

@@ -254,7 +254,7 @@ int ftrace_ops_start(struct ftrace_ops *ops, unsigned int flags)
 	lockdep_assert_held(&ftrace_lock);
 	ftrace_ops_init(ops);
 
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return -ENODEV;
 	if (ops->flags & FTRACE_OPS_FL_DELETED || !ops->func)
 		return -EINVAL;
@@ -312,7 +312,7 @@ int ftrace_ops_stop(struct ftrace_ops *ops)
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
-	if (unlikely(ftrace_disabled)) {
+	if (ftrace_killed()) {
 		ops_forget(ops);
 		return -ENODEV;
 	}
@@ -388,7 +388,7 @@ int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new)
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return -ENODEV;
 	if (WARN_ON_ONCE(!(old->flags & FTRACE_OPS_FL_ENABLED) || new->callback))
 		return -EBUSY;
@@ -471,7 +471,7 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_function);
  */
 void ftrace_kill(void)
 {
-	ftrace_disabled = 1;
+	WRITE_ONCE(ftrace_disabled, 1);
 	ftrace_enabled = 0;
 	kprobe_ftrace_kill();
 }
@@ -483,7 +483,7 @@ void ftrace_kill(void)
  */
 int ftrace_is_dead(void)
 {
-	return ftrace_disabled;
+	return ftrace_killed();
 }
 
 /**
@@ -532,7 +532,7 @@ static int ops_enabled_sysctl(const struct ctl_table *table, int write,
 	int ret, old;
 
 	guard(mutex)(&ftrace_lock);
-	if (write && ftrace_disabled)
+	if (write && ftrace_killed())
 		return -ENODEV;
 
 	old = ftrace_enabled;

@@ -712,7 +712,7 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 
 	lockdep_assert_held(&ftrace_lock);
 	lockdep_assert_held(&ftrace_lock);
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return -ENODEV;
 
 	for (unsigned int i = 0; i < nr; i++)

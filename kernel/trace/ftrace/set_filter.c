@@ -86,7 +86,7 @@ static int filter_set_regex(struct ftrace_ops *ops, unsigned char *buf, int len,
 	char *copy = NULL;
 	int ret = -ENOMEM;
 
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return -ENODEV;
 	if (buf && len <= 0)
 		return -EINVAL;
@@ -202,7 +202,7 @@ int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
 	struct ftrace_hash *hash;
 	int ret = 0;
 
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return -ENODEV;
 
 	ftrace_ops_init(ops);

@@ -65,7 +65,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 	lockdep_assert_held(&ftrace_lock);
 	ftrace_ops_init(subops);
 	ftrace_ops_init(ops);
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return -ENODEV;
 	if (WARN_ON_ONCE(subops->flags & FTRACE_OPS_FL_ENABLED))
 		return -EBUSY;

@@ -27,7 +27,7 @@
 static inline void ftrace_may_wait(void)
 {
 	might_sleep();
-	if (unlikely(ftrace_disabled))
+	if (ftrace_killed())
 		return;
 	lockdep_assert_not_held(&event_mutex);
 	lockdep_assert_not_held(&trace_types_lock);
