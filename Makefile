@@ -70,7 +70,7 @@ help:
 	@echo 'make lint          only the checkers'
 	@echo 'make clean         delete build/'
 	@echo
-	@echo 'BASE_VERSION=7.3 does it for Linux 7.3, in build/7.3: run, shell, check, check-guests,'
+	@echo 'BASE_VERSION=7.3 does it for Linux 7.3, in build/7.3: run, shell, check, check-guests, native,'
 	@echo 'check-debug, check-debian, bench, series, series-check, series-bisect, lint, clean. The'
 	@echo 'other targets are for 6.12 alone.'
 	@echo 'BASE=linux-6.12.y.tar.xz, BASE=DIRECTORY or BASE=REPOSITORY#BRANCH takes another base than'

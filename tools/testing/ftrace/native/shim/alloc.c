@@ -6,6 +6,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/version.h>
 #include <linux/vmalloc.h>
 
 #include "native.h"
@@ -84,7 +85,12 @@ void *__kmalloc_node_track_caller_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flag
 	return __kmalloc_noprof(size, flags);
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
 void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node)
+#else
+void *__kvmalloc_node_noprof(DECL_KMALLOC_PARAMS(size, b, token), unsigned long align, gfp_t flags,
+			     int node)
+#endif
 {
 	return __kmalloc_noprof(size, flags);
 }

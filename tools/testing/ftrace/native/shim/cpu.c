@@ -26,26 +26,32 @@ extern char __per_cpu_start[], native_percpu_end[], __per_cpu_end[];
 char room[ROOM_SIZE] __section(".data..percpu..native_room") __aligned(64);
 
 unsigned long __per_cpu_offset[NR_CPUS];
-DEFINE_PER_CPU_READ_MOSTLY(unsigned long, this_cpu_off);
 DEFINE_PER_CPU_SHARED_ALIGNED(struct tlb_state, cpu_tlbstate) = { .loaded_mm = &init_mm };
 DEFINE_PER_CPU_SHARED_ALIGNED(struct tlb_state_shared, cpu_tlbstate_shared);
 DEFINE_PER_CPU(unsigned long, cpu_dr7);
 
-/* No CPU is lazy. */
+/* No mm has an address space identifier on all CPUs, and no CPU is lazy. */
+void switch_mm_irqs_off(struct mm_struct *prev, struct mm_struct *next, struct task_struct *task)
+{
+	native_fail("switch_mm_irqs_off() to an mm with a global identifier");
+}
+
 void leave_mm(void)
 {
 	native_fail("leave_mm() on a CPU that is not lazy");
 }
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+DEFINE_PER_CPU_READ_MOSTLY(unsigned long, this_cpu_off);
 DEFINE_PER_CPU_ALIGNED(struct pcpu_hot, pcpu_hot);
 EXPORT_PER_CPU_SYMBOL(pcpu_hot);
 #define task_of(cpu)		per_cpu(pcpu_hot.current_task, cpu)
 #define preempt_count_of(cpu)	per_cpu(pcpu_hot.preempt_count, cpu)
 #define number_of(cpu)		per_cpu(pcpu_hot.cpu_number, cpu)
 #else
+DEFINE_PER_CPU_CACHE_HOT(unsigned long, this_cpu_off);
 DEFINE_PER_CPU_CACHE_HOT(struct task_struct *, current_task);
-DEFINE_PER_CPU_CACHE_HOT(int, __preempt_count);
+DEFINE_PER_CPU_CACHE_HOT(typeof(__preempt_count), __preempt_count);
 DEFINE_PER_CPU_CACHE_HOT(int, cpu_number);
 #define task_of(cpu)		per_cpu(current_task, cpu)
 #define preempt_count_of(cpu)	per_cpu(__preempt_count, cpu)
@@ -55,6 +61,9 @@ DEFINE_PER_CPU_CACHE_HOT(int, cpu_number);
 struct cpumask __cpu_possible_mask = { { (1UL << NATIVE_CPUS) - 1 } };
 struct cpumask __cpu_online_mask = { { (1UL << NATIVE_ONLINE) - 1 } };
 unsigned int nr_cpu_ids = NATIVE_CPUS;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+unsigned int __num_possible_cpus = NATIVE_CPUS;
+#endif
 const unsigned long cpu_bit_bitmap[BITS_PER_LONG + 1][BITS_TO_LONGS(NR_CPUS)] = {
 	[1] = { 1 }, { 2 }, { 4 }, { 8 }, { 16 }, { 32 }, { 64 }, { 128 },
 };
@@ -172,7 +181,7 @@ static bool irqs_off[NATIVE_CPUS];
 
 bool native_irqs_off(int cpu)
 {
-	return irqs_off[cpu];
+	return READ_ONCE(irqs_off[cpu]);
 }
 
 unsigned long native_pv_save_fl(void)
@@ -182,12 +191,12 @@ unsigned long native_pv_save_fl(void)
 
 void native_pv_irq_disable(void)
 {
-	irqs_off[raw_smp_processor_id()] = true;
+	WRITE_ONCE(irqs_off[raw_smp_processor_id()], true);
 }
 
 void native_pv_irq_enable(void)
 {
-	irqs_off[raw_smp_processor_id()] = false;
+	WRITE_ONCE(irqs_off[raw_smp_processor_id()], false);
 }
 
 void preempt_count_add(int val)

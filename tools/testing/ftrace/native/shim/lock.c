@@ -9,6 +9,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
+#include <linux/version.h>
 
 #include "native.h"
 
@@ -99,7 +100,11 @@ void lockdep_init_map_type(struct lockdep_map *lock, const char *name,
 	lock->key = key;
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
 void __mutex_init(struct mutex *lock, const char *name, struct lock_class_key *key)
+#else
+void mutex_init_lockdep(struct mutex *lock, const char *name, struct lock_class_key *key)
+#endif
 {
 	memset(lock, 0, sizeof(*lock));
 	lockdep_init_map_type(&lock->dep_map, name, key, 0, 0, 0, 0);
@@ -135,7 +140,11 @@ void mutex_lock_nested(struct mutex *lock, unsigned int subclass)
 	native_sleep_end();
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
 int mutex_trylock(struct mutex *lock)
+#else
+int _mutex_trylock_nest_lock(struct mutex *lock, struct lockdep_map *nest)
+#endif
 {
 	mutex_name(lock);
 	if (!mutex_take(lock))
@@ -151,6 +160,20 @@ void mutex_unlock(struct mutex *lock)
 			    lock->dep_map.name);
 	lock_release(&lock->dep_map, _RET_IP_);
 	__atomic_store_n(&lock->owner.counter, 0, __ATOMIC_RELEASE);
+}
+
+/* The lock of mappings: nobody takes it for writing. */
+void down_read(struct rw_semaphore *sem)
+{
+	might_sleep();
+	if (!sem->dep_map.key)
+		sem->dep_map.key = (struct lock_class_key *)sem;
+	lock_acquire(&sem->dep_map, 0, 0, 1, 1, NULL, _RET_IP_);
+}
+
+void up_read(struct rw_semaphore *sem)
+{
+	lock_release(&sem->dep_map, _RET_IP_);
 }
 
 bool mutex_is_locked(struct mutex *lock)

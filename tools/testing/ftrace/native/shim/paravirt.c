@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Privileged instructions: with PARAVIRT_XXL the kernel calls a function for each. */
+#include <linux/types.h>
+
 #include <asm/paravirt.h>
 
 #include "native.h"

@@ -9,6 +9,7 @@
 #include <linux/rcupdate_wait.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/version.h>
 #include <linux/workqueue.h>
 
 #include "native.h"
@@ -216,7 +217,11 @@ void call_rcu(struct rcu_head *head, rcu_callback_t func)
 	job_add((struct job){ .rcu = true, .head = head, .func = func });
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
 void kvfree_call_rcu(struct rcu_head *head, void *ptr)
+#else
+void kvfree_call_rcu(struct kvfree_rcu_head *head, void *ptr)
+#endif
 {
 	if (!head)
 		might_sleep();

@@ -10,6 +10,7 @@
 #include <linux/memory.h>
 #include <linux/sched/mm.h>
 #include <linux/set_memory.h>
+#include <linux/version.h>
 #include <linux/vmalloc.h>
 
 #include <asm/paravirt.h>
@@ -38,8 +39,10 @@ unsigned long native_text_offset(unsigned long addr)
 
 void native_text_init(void)
 {
+	unsigned long end = (unsigned long)_etext, init_end = (unsigned long)__init_end;
+
 	text_start = (unsigned long)_stext & PAGE_MASK;
-	text_size = PAGE_ALIGN(max((unsigned long)_etext, (unsigned long)__init_end)) - text_start;
+	text_size = PAGE_ALIGN(max(end, init_end)) - text_start;
 	if (host_text_create(text_size + ARENA_SIZE))
 		native_fail("no memory for text");
 	host_text_copy(0, (void *)text_start, text_size);
@@ -150,6 +153,13 @@ void *execmem_alloc(enum execmem_type type, size_t size)
 	return p;
 }
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+void *execmem_alloc_rw(enum execmem_type type, size_t size)
+{
+	return execmem_alloc(type, size);
+}
+#endif
+
 /* Code that still runs there, or calls it, crashes. */
 void execmem_free(void *p)
 {
@@ -194,7 +204,11 @@ struct mm_struct *mm_alloc(void)
 	return &window_mm;
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
 pte_t *__get_locked_pte(struct mm_struct *mm, unsigned long addr, spinlock_t **ptl)
+#else
+pte_t *get_locked_pte(struct mm_struct *mm, unsigned long addr, spinlock_t **ptl)
+#endif
 {
 	unsigned long n = (addr - PMD_SIZE) >> PAGE_SHIFT;
 
@@ -231,10 +245,15 @@ unsigned long __phys_addr(unsigned long addr)
 	return addr;
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
 unsigned long __phys_addr_symbol(unsigned long addr)
 {
 	return native_text_offset(addr);
 }
+#else
+/* The text of the program begins at __START_KERNEL_map. */
+unsigned long phys_base;
+#endif
 
 unsigned long vmalloc_to_pfn(const void *addr)
 {
