@@ -6,11 +6,13 @@
  * callbacks run.
  */
 #include <linux/ftrace_arch.h>
+#include <linux/kthread.h>
 
 #include "callback.h"
 #include "class.h"
 #include "core.h"
 #include "ftrace_kunit.h"
+#include "hash.h"
 #include "ops.h"
 
 static struct ftrace_ops ops_a = { .func = ftrace_kunit_note, .private = (void *)'a' };
@@ -216,12 +218,70 @@ static void killed_ops_is_forgotten(struct kunit *test)
 	ops_a.callback = NULL;
 }
 
+/* An ops that two tasks use first, at the same time, many times. */
+static struct ftrace_ops shared;
+static unsigned int shared_round, shared_done;
+
+static int ops_use_shared(void *unused)
+{
+	unsigned int round = 0;
+
+	while (!kthread_should_stop()) {
+		/* Pairs with smp_store_release() in two_tasks_use_an_ops_first(). */
+		if (smp_load_acquire(&shared_round) == round) {
+			cpu_relax();
+			continue;
+		}
+		round++;
+		ftrace_kunit_filter(&shared, ftrace_kunit_func2, false);
+		/* Pairs with smp_load_acquire() there. */
+		smp_store_release(&shared_done, round);
+	}
+	return 0;
+}
+
+static void two_tasks_use_an_ops_first(struct kunit *test)
+{
+	unsigned int cpu = cpumask_any_but(cpu_online_mask, 0);
+	struct task_struct *task;
+	unsigned int lost = 0;
+
+	if (cpu >= nr_cpu_ids) {
+		kunit_skip(test, "one CPU does not run two tasks at the same time");
+		return;
+	}
+	shared_round = 0;
+	shared_done = 0;
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	task = kthread_run_on_cpu(ops_use_shared, NULL, cpu, "ftrace_kunit/%u");
+	for (unsigned int round = 1; !IS_ERR(task) && round <= 1000; round++) {
+		shared = (struct ftrace_ops){ .func = ftrace_kunit_note };
+		/* Pairs with smp_load_acquire() in ops_use_shared(). */
+		smp_store_release(&shared_round, round);
+		/* The other CPU takes some time to see this. */
+		for (unsigned int i = round % 32; i; i--)
+			cpu_relax();
+		ftrace_kunit_filter(&shared, ftrace_kunit_func1, false);
+		/* Pairs with smp_store_release() there. */
+		while (smp_load_acquire(&shared_done) != round)
+			cond_resched();
+		scoped_guard(mutex, &ftrace_lock)
+			lost += ftrace_locked(shared.func_hash->filter_hash)->count != 2;
+		ftrace_free_filter(&shared);
+	}
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	KUNIT_EXPECT_EQ(test, lost, 0);
+	kthread_stop(task);
+}
+
 static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(one_ops_is_called),
 	KUNIT_CASE(sets_of_ops_are_classes),
 	KUNIT_CASE(callbacks_can_change),
 	KUNIT_CASE(bad_input_is_refused),
 	KUNIT_CASE(killed_ops_is_forgotten),
+	KUNIT_CASE(two_tasks_use_an_ops_first),
 	{ }
 };
 

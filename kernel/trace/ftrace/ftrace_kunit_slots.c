@@ -90,9 +90,11 @@ static const u8 *slots_find(struct ftrace_ops *ops, test_func_t func)
 /* Remove the ops while the other CPU stands before the slot of the ops. */
 static void slots_remove_ops(struct kunit *test)
 {
+	const u8 *next = slots_find(&slots_gone, ftrace_kunit_func2);
+
+	KUNIT_EXPECT_NOT_NULL(test, next);
 	WRITE_ONCE(slots_stopped, false);
-	WRITE_ONCE(slots_next, slots_find(&slots_gone, ftrace_kunit_func2));
-	KUNIT_EXPECT_NOT_NULL(test, slots_next);
+	WRITE_ONCE(slots_next, next);
 	for (int i = 0; i < 250 && !READ_ONCE(slots_stopped); i++)
 		msleep(20);
 	slots_untrace(test, &slots_gone);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For ThreadSanitizer: READ_ONCE() and WRITE_ONCE() are volatile accesses, which do not race with
- * each other. On x86 a store comes after all that was done before, and a load before all that
- * is done later (Intel SDM vol. 3A, 9.2.2). So a value that was stored by one and is loaded by the
- * other orders the two threads.
+ * For ThreadSanitizer: a volatile access that is not of READ_ONCE() and WRITE_ONCE(), see
+ * include/asm/rwonce.h, is meant to race.
  */
 #ifdef __SANITIZE_THREAD__
-void __tsan_acquire(void *addr);
-void __tsan_release(void *addr);
-
 #define ACCESSES(size)								\
 void __tsan_volatile_read##size(void *addr);					\
 void __tsan_volatile_write##size(void *addr);					\
@@ -16,19 +11,15 @@ void __tsan_unaligned_volatile_read##size(void *addr);				\
 void __tsan_unaligned_volatile_write##size(void *addr);				\
 void __tsan_volatile_read##size(void *addr)					\
 {										\
-	__tsan_acquire(addr);							\
 }										\
 void __tsan_volatile_write##size(void *addr)					\
 {										\
-	__tsan_release(addr);							\
 }										\
 void __tsan_unaligned_volatile_read##size(void *addr)				\
 {										\
-	__tsan_acquire(addr);							\
 }										\
 void __tsan_unaligned_volatile_write##size(void *addr)				\
 {										\
-	__tsan_release(addr);							\
 }
 
 ACCESSES(1)
