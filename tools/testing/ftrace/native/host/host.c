@@ -183,6 +183,16 @@ unsigned long host_clock_ns(void)
 	return host_run_ns(CLOCK_MONOTONIC);
 }
 
+long host_read(char *text, unsigned long size)
+{
+	unsigned long n = 0;
+	long got;
+
+	while (n < size && (got = read(0, text + n, size - n)) > 0)
+		n += got;
+	return n;
+}
+
 void host_write(const char *text, unsigned long len)
 {
 	fwrite(text, 1, len, stdout);

@@ -38,6 +38,8 @@ unsigned long host_run_ns(int clock);
 unsigned long host_clock_ns(void);
 
 void host_write(const char *text, unsigned long len);
+/* Read standard input to its end. */
+long host_read(char *text, unsigned long size);
 int host_stack(void **stack, int nr);
 _Noreturn void host_abort(void);
 _Noreturn void host_exit(int status);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Boot, and run the KUnit suites. */
+/*
+ * usage: native					the KUnit suites
+ *	  native oracle SEED ROUNDS OPERATIONS [v]	rounds of random operations; see oracle.c
+ *	  native oracle <FILE				a round that was written down
+ */
 #include <kunit/test.h>
 #include <linux/ftrace.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include <asm/sections.h>
 
@@ -13,11 +18,11 @@ extern struct kunit_suite * const __kunit_suites_end[];
 extern struct kunit_suite * const __kunit_init_suites_start[];
 extern struct kunit_suite * const __kunit_init_suites_end[];
 
-static const char *doing = "boot";
+const char *native_work = "boot";
 
 const char *native_doing(void)
 {
-	return doing;
+	return native_work;
 }
 
 static unsigned int nr_cases, nr_skipped, nr_failed;
@@ -26,7 +31,7 @@ static void run_suite(struct kunit_suite *suite)
 {
 	struct kunit_case *c;
 
-	doing = suite->name;
+	native_work = suite->name;
 	kunit_run_tests(suite);
 	kunit_suite_for_each_test_case(suite, c) {
 		nr_cases++;
@@ -51,6 +56,9 @@ int native_main(int argc, char **argv)
 	unsigned long start = host_clock_ns();
 
 	boot();
+	if (argc > 1 && !strcmp(argv[1], "oracle")) {
+		return native_oracle(argc - 2, argv + 2);
+	}
 	for (struct kunit_suite * const *s = __kunit_init_suites_start;
 	     s < __kunit_init_suites_end; s++)
 		run_suite(*s);

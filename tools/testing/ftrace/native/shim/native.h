@@ -17,6 +17,9 @@ struct task_struct;
 /* Print, and end the program: what was found is a bug of the core, or of a shim. */
 void __noreturn __printf(1, 2) native_fail(const char *fmt, ...);
 
+/* What the program is doing. The report of a crash says it. */
+extern const char *native_work;
+
 /* How many warnings there were. */
 extern unsigned int native_warnings;
 
@@ -59,5 +62,8 @@ void native_percpu_init(void);
 void native_work_init(void);
 void native_text_done(void);
 void native_pv_init(void);
+
+/* Compare random operations with a model; see oracle.c. */
+int native_oracle(int argc, char **argv);
 
 #endif
