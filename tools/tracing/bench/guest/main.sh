@@ -82,6 +82,24 @@ thousand()
 	$io tell "unregister 0 1"
 }
 
+# crowd NAME COUNT WHERE: many ops, as perf makes one for each task, on the same functions. The first ops are not what is
+# measured. On a real clock fewer ops will do.
+crowd()
+{
+	n=$2
+	[ "$times" -eq 1 ] || n=$((n / 10))
+	$io tell "prepare 0 $((n + 2)) $3"
+	$io tell "register $n 2"
+	i=0
+	while [ $i -lt "$times" ]; do
+		$io run "register_$1" $n "register 0 $n"
+		[ "$3 $n" != "target 1000" ] || $io run call_1000ops 100 "call 100"
+		$io run "unregister_$1" $n "unregister 0 $n"
+		i=$((i + 1))
+	done
+	$io tell "unregister $n 2"
+}
+
 insmod $modules/bench_ftrace.ko || exit 1
 n=$(sites)
 say sites "$n"
@@ -125,6 +143,8 @@ if grep -q function_graph $t/available_tracers; then
 fi
 echo >$t/set_ftrace_filter
 
+crowd same_1000 1000 target
+crowd all_100 100 all
 thousand register_1000 register unregister_1000 unregister ''
 thousand direct_1000 direct undirect_1000 undirect "direct own"
 

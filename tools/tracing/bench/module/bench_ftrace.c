@@ -92,7 +92,7 @@ static notrace void span_end(struct span *span)
 }
 
 /*
- * "prepare FIRST COUNT each|target|other [regs] [recursion] [direct] [own]": filters set, nothing registered. Own: as a BPF
+ * "prepare FIRST COUNT each|target|other|all [regs] [recursion] [direct] [own]": filters set, nothing registered. Own: as a BPF
  * trampoline, which waits for its code itself and, where it can, tells function tracing not to.
  */
 static notrace int prepare(unsigned int first, unsigned int count, const char *where,
@@ -121,6 +121,8 @@ static notrace int prepare(unsigned int first, unsigned int count, const char *w
 		if (strstr(how, "own"))
 			ops[i].flags |= FTRACE_OPS_FL_OWN_WAIT;
 #endif
+		if (!strcmp(where, "all"))
+			continue;
 		ret = ftrace_set_filter_ip(&ops[i], (unsigned long)func, 0, 0);
 		if (ret)
 			return ret;
