@@ -263,7 +263,8 @@ static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, 
 	struct ftrace_hash *hash;
 	int ret;
 
-	hash = ftrace_hash_dup(ftrace_locked(*orig));
+	scoped_guard(mutex, &ftrace_lock)
+		hash = ftrace_hash_dup(ftrace_locked(*orig));
 	if (!hash || !glob) {
 		ftrace_hash_free(hash);
 		return -ENOMEM;
