@@ -64,8 +64,11 @@ unsigned int oracle_direct[2];
 
 void oracle_direct_a(void);
 void oracle_direct_b(void);
+/* An odd address would be one to jump to. */
 asm(".text\n"
+    ".balign 16\n"
     "oracle_direct_a: incl oracle_direct(%rip)\n\tret\n"
+    ".balign 16\n"
     "oracle_direct_b: incl 4+oracle_direct(%rip)\n\tret\n");
 
 static unsigned long direct_addr(int n)
