@@ -28,7 +28,7 @@ NATIVE_PACKAGES := $(filter linux-source-% xz-utils build-essential bc bison fle
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev libbpf-dev zlib1g-dev
 
 .PHONY: prepare unpack help packages test-packages full-packages run shell check check-guests check-32 check-full \
-	check-debian check-debug check-all mutants model native native-poke torture bench series series-check series-bisect deb lint clean
+	check-debian check-debug check-all mutants model native faults native-poke torture bench series series-check series-bisect deb lint clean
 
 ONLY_6_12 := $(filter check-32 check-full check-all mutants torture deb,$(MAKECMDGOALS))
 ifneq ($(and $(ONLY_6_12),$(filter-out 6.12,$(BASE_VERSION))),)
@@ -58,6 +58,8 @@ help:
 	@echo 'make model         spin proves models of patching, removal and readers without a lock'
 	@echo 'make native        the core as a program, with all KUnit suites; no kernel is built.'
 	@echo '                   SANITIZE=address or SANITIZE=thread'
+	@echo 'make faults        does "make native" see faults made from the lines of the core? Each 10th,'
+	@echo '                   EVERY=1 for all, about 6,000; FILES="plan.c class.c" for some'
 	@echo 'make native-poke   the patcher'\''s protocol, and wrong variants, on this machine'\''s CPUs; SECONDS=60'
 	@echo 'make torture       everything at once, with NMIs and without memory, and what is left afterwards;'
 	@echo '                   MINUTES=10 SEED=1 ACTORS="toggle module nmi"'
@@ -99,6 +101,14 @@ shell: prepare
 	@scripts/build small
 	@echo 'The function tracer is in /sys/kernel/tracing; "exit" leaves.'
 	@tools/vm/guest -I
+
+# Faults made from the lines of the files that the program has; FILES="plan.c class.c" for some.
+EVERY	?= 10
+FILES	?= callback.c caller.c class.c counts.c direct.c filter.c hash.c heads.c heirs.c ipmodify.c \
+	   kallsyms.c match.c modules.c names.c ops.c plan.c set_filter.c subops.c table.c walk.c
+faults: native
+	@tools/testing/ftrace/native/faults -n $(EVERY) -j $(shell nproc) $(B)/src $(B)/native \
+		$(addprefix kernel/trace/ftrace/,$(FILES))
 
 # Of the packages of "make", only those that this needs.
 native:

@@ -229,7 +229,11 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		g[REG_RSP] = regs.sp;
 		return;
 	}
+	/* The lock of malloc may be held. */
+	signal(SIGALRM, SIG_DFL);
+	alarm(5);
 	printf("# signal %d at %p, address %p\n", sig, (void *)regs.ip, info->si_addr);
+	fflush(stdout);
 	host_abort();
 }
 

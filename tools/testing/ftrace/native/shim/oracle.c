@@ -568,8 +568,10 @@ static void make_line(char *line)
 		sprintf(arg, "%u", 1 + rnd(rnd(2) ? 6 : 40));
 	else if (verbs[v].func == do_disperse)
 		sprintf(arg, "%u", rnd(2) * 3);
-	/* register is for ops with a callback, direct for those without. */
-	if (verbs[v].func == do_register && !ops[n].func)
+	/* register is for ops with a callback, direct for those without; at times it is wrong. */
+	if (!rnd(8) && verbs[v].func != do_filter && verbs[v].func != do_notrace)
+		sprintf(line, "%s %u %s", verbs[v].name, n, arg);
+	else if (verbs[v].func == do_register && !ops[n].func)
 		sprintf(line, "direct %u a", n);
 	else if (verbs[v].func == do_direct && ops[n].func && model[n].direct < 0)
 		sprintf(line, "register %u", n);
