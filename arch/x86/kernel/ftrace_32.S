@@ -181,12 +181,20 @@ SYM_FUNC_END(ftrace_regs_caller)
  * callback may read.
  */
 SYM_CODE_START(return_to_handler)
+	/*
+	 * The frame that the function had when it was called, for unwinding: the return address
+	 * stands where it stood, which is where ftrace_graph_ret_addr() expects it.
+	 */
+	pushl	$return_to_handler
+	pushl	%ebp
+	movl	%esp, %ebp
 	leal	-REGS_SIZE(%esp), %esp
 	movl	%eax, PT_EAX(%esp)
 	movl	%edx, PT_EDX(%esp)
-	movl	%ebp, PT_EBP(%esp)
+	movl	(%ebp), %ecx
+	movl	%ecx, PT_EBP(%esp)
 	/* The stack pointer as the function left it. */
-	leal	REGS_SIZE(%esp), %ecx
+	leal	8(%ebp), %ecx
 	movl	%ecx, PT_OLDESP(%esp)
 	/* Not all registers are saved; see arch_ftrace_get_regs(). */
 	movl	$0, PT_CS(%esp)
@@ -195,7 +203,8 @@ SYM_CODE_START(return_to_handler)
 	movl	%eax, %ecx
 	movl	PT_EDX(%esp), %edx
 	movl	PT_EAX(%esp), %eax
-	leal	REGS_SIZE(%esp), %esp
+	leal	8(%ebp), %esp
+	movl	(%ebp), %ebp
 	JMP_NOSPEC ecx
 SYM_CODE_END(return_to_handler)
 #endif
