@@ -16,6 +16,9 @@
  *
  * DIRECT: a direct caller is removed. The site calls its function, which nobody counts. In this way
  *	everything is freed whose owner calls ftrace_wait_callbacks() itself.
+ * WALK: the ops is one of many, and the trampolines call ftrace_walk_func() instead of slots. What is
+ *	called a trampoline here is the array that the function goes through. A task counts itself in,
+ *	then reads the mark of the callback. ftrace_callback_shut() sets the mark.
  * A variant leaves out what a NO_ names.
  */
 #include "claim.pml"
@@ -98,6 +101,9 @@ end:	do
 	:: atomic { entered[cpu] != entered_w[cpu] -> entered[cpu] = entered_w[cpu] }
 	:: atomic { left[cpu] != left_w[cpu] ->
 #ifndef NO_STORE_ORDER
+#ifdef WALK
+		entered[cpu] = entered_w[cpu];
+#endif
 		callback_stores(cpu);
 #endif
 		left[cpu] = left_w[cpu] }
@@ -154,7 +160,29 @@ end:	do
 	fi;
 
 inside:
-#ifndef DIRECT
+#ifdef WALK
+	/* Count in, read the mark, count out in any case. */
+#ifdef NO_COUNT_FIRST
+	atomic { RUNS -> fetch() }
+#endif
+	atomic { RUNS ->
+		CLAIM(trampoline_is_there, tramp[in[me]]);
+		CLAIM(counters_are_unused, counters);
+		entered_w[on[me]]++ }
+#ifndef NO_COUNT_FIRST
+	atomic { RUNS -> fetch() }
+#endif
+	if
+	:: old ->
+		atomic { RUNS ->
+			CLAIM(ops_is_there, ops);
+			wrote_w[me]++ }
+	:: !old
+	fi;
+	atomic { RUNS ->
+		CLAIM(counters_are_unused, counters);
+		left_w[on[me]]++ }
+#elif !defined(DIRECT)
 	atomic { RUNS ->
 		CLAIM(trampoline_is_there, tramp[in[me]]);
 		fetch();
@@ -271,7 +299,9 @@ end:	do
 inline patch()
 {
 	atomic {
-#ifndef DIRECT
+#ifdef WALK
+		dead_too = 1;	/* both arrays lead to the mark */
+#elif !defined(DIRECT)
 		CLAIM(slot_is_there, !dead || tramp[DEAD]);
 		dead_too = dead;
 #endif
@@ -293,6 +323,26 @@ inline wait_callback()
 		seen[IDLE] = wrote[IDLE];
 		seen[NMI] = wrote[NMI] }
 #endif
+#ifdef WALK
+	do
+	:: sum = 0;
+#ifdef NO_LEFT_FIRST
+	   sum = entered[0];
+	   sum = sum + entered[1];
+#endif
+	   gone = left[0];
+	   gone = gone + left[1];
+#ifndef NO_LEFT_FIRST
+	   sum = entered[0];
+	   sum = sum + entered[1];
+#endif
+	   if
+	   :: gone == sum -> break
+	   :: else -> gone = 0
+	   fi
+	od;
+#else
+	/* After the batch no task enters, and this sum stays. */
 	sum = entered[0];
 	sum = sum + entered[1];
 	do
@@ -303,6 +353,7 @@ inline wait_callback()
 	   :: else -> gone = 0
 	   fi
 	od;
+#endif
 	atomic {
 #ifndef NO_MB_WAIT
 		seen[TASK] = wrote[TASK];
