@@ -56,9 +56,8 @@ int native_main(int argc, char **argv)
 	unsigned long start = host_clock_ns();
 
 	boot();
-	if (argc > 1 && !strcmp(argv[1], "oracle")) {
+	if (argc > 1 && !strcmp(argv[1], "oracle"))
 		return native_oracle(argc - 2, argv + 2);
-	}
 	for (struct kunit_suite * const *s = __kunit_init_suites_start;
 	     s < __kunit_init_suites_end; s++)
 		run_suite(*s);

@@ -71,6 +71,14 @@ asm(".text\n"
     ".balign 16\n"
     "oracle_direct_b: incl 4+oracle_direct(%rip)\n\tret\n");
 
+/* A number in an operation; 0 if there is none. */
+static unsigned long number(const char *text)
+{
+	unsigned long n = 0;
+
+	return kstrtoul(text, 10, &n) ? 0 : n;
+}
+
 static unsigned long direct_addr(int n)
 {
 	return (unsigned long)(n ? oracle_direct_b : oracle_direct_a);
@@ -350,7 +358,7 @@ static void do_notrace(unsigned int n, const char *arg)
 static void do_ip(unsigned int n, const char *arg)
 {
 	struct model *m = &model[n], old = *m;
-	unsigned int f = simple_strtoul(arg + 1, NULL, 10) % NR_KERNEL;
+	unsigned int f = number(arg + 1) % NR_KERNEL;
 	int want = 0;
 
 	if (arg[0] == '-') {
@@ -465,7 +473,7 @@ static void do_crowd(unsigned int n, const char *arg)
 
 static void do_disperse(unsigned int n, const char *arg)
 {
-	unsigned int keep = simple_strtoul(arg, NULL, 10);
+	unsigned int keep = number(arg);
 
 	for (unsigned int i = FIRST_CROWD + keep; i < ALL_OPS; i++)
 		if (model[i].registered)
@@ -474,7 +482,7 @@ static void do_disperse(unsigned int n, const char *arg)
 
 static void do_fail(unsigned int n, const char *arg)
 {
-	native_fail_nth(simple_strtoul(arg, NULL, 10));
+	native_fail_nth(number(arg));
 }
 
 static const struct {
@@ -496,7 +504,8 @@ static void run_line(const char *line)
 	char verb[16] = "", arg[LINE_SIZE] = "";
 	unsigned int n = 0;
 
-	sscanf(line, "%15s %u %63s", verb, &n, arg);
+	if (sscanf(line, "%15s %u %63s", verb, &n, arg) < 1)
+		return;
 	for (unsigned int v = 0; v < ARRAY_SIZE(verbs); v++) {
 		if (strcmp(verb, verbs[v].name))
 			continue;
@@ -655,9 +664,9 @@ int native_oracle(int argc, char **argv)
 	mod_make();
 	if (argc < 3)
 		return replay();
-	seed = simple_strtoul(argv[0], NULL, 10);
-	rounds = simple_strtoul(argv[1], NULL, 10);
-	nr = min(simple_strtoul(argv[2], NULL, 10), 4096UL);
+	seed = number(argv[0]);
+	rounds = number(argv[1]);
+	nr = min(number(argv[2]), 4096UL);
 	for (unsigned long r = 0; r < rounds; r++) {
 		static char work[32];
 		unsigned long i;
