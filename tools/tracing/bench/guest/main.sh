@@ -92,9 +92,9 @@ crowd()
 	$io tell "register $n 2"
 	i=0
 	while [ $i -lt "$times" ]; do
-		$io run "register_$1" $n "register 0 $n"
+		$io run "register_$1" "$n" "register 0 $n"
 		[ "$3 $n" != "target 1000" ] || $io run call_1000ops 100 "call 100"
-		$io run "unregister_$1" $n "unregister 0 $n"
+		$io run "unregister_$1" "$n" "unregister 0 $n"
 		i=$((i + 1))
 	done
 	$io tell "unregister $n 2"
