@@ -329,7 +329,6 @@ bool ftrace_class_flag(const struct ftrace_class *c, unsigned long flag)
  */
 unsigned int ftrace_nr_classes(void)
 {
-	return room;
-
 	lockdep_assert_held(&ftrace_lock);
+	return room;
 }

@@ -201,11 +201,10 @@ int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 			  struct list_head *pending, bool enable)
 {
 	struct list_head *used = ftrace_pending_of(tr, enable);
-
-	lockdep_assert_held(&ftrace_lock);
 	LIST_HEAD(old);
 	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
 	/* A filter for modules alone must not mean all functions. */
 	if (pending_waits(pending))
 		hash->flags |= FTRACE_HASH_FL_MOD;

@@ -711,7 +711,6 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
-	lockdep_assert_held(&ftrace_lock);
 	if (ftrace_killed())
 		return -ENODEV;
 

@@ -264,9 +264,10 @@ static void probe_free_functions(struct ftrace_func_probe *probe,
  */
 static int probe_stop(struct ftrace_func_probe *probe)
 {
-	int ret = ftrace_ops_stop(&probe->ops);
+	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
+	ret = ftrace_ops_stop(&probe->ops);
 	if (!ret)
 		list_del(&probe->list);
 	return ret;
