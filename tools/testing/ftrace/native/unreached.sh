@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# unreached.sh LIST: for each function of the list a function that says its name and ends the
-# program; for each tracepoint one that is off.
+# unreached.sh LIST: make a function for each name of the list. It prints its name and ends the
+# program. A name that is a tracepoint becomes a tracepoint that is switched off.
 
 echo '.text'
 # shellcheck disable=SC2016 # $1f is of the assembler

@@ -315,8 +315,9 @@ static void do_unregister(unsigned int n, const char *arg)
 	m->direct = -1;
 }
 
-/* "=word", "+word" or "!word"; "=" alone empties the filter. */
-static void do_filter(unsigned int n, const char *arg)
+/* "=word", "+word" or "!word"; "=" alone empties the set. */
+static void change_set(unsigned int n, const char *arg, funcs_t *set,
+		       int (*func)(struct ftrace_ops *ops, unsigned char *buf, int len, int reset))
 {
 	struct model *m = &model[n], old = *m;
 	char word[LINE_SIZE];
@@ -324,34 +325,24 @@ static void do_filter(unsigned int n, const char *arg)
 	int want = arg[1] && !funcs ? -EINVAL : 0;
 
 	if (arg[0] == '!')
-		m->filter &= ~funcs;
+		*set &= ~funcs;
 	else
-		m->filter = (arg[0] == '=' ? 0 : m->filter) | funcs;
+		*set = (arg[0] == '=' ? 0 : *set) | funcs;
 	if (!want && m->registered && picky(n) && clashes(n))
 		want = -EBUSY;
 	strscpy(word, arg[0] == '!' ? arg : arg + 1);
-	if (!judge(ftrace_set_filter(&ops[n], arg[1] ? (u8 *)word : NULL, strlen(word), arg[0] == '='),
-		   want))
+	if (!judge(func(&ops[n], arg[1] ? (u8 *)word : NULL, strlen(word), arg[0] == '='), want))
 		*m = old;
+}
+
+static void do_filter(unsigned int n, const char *arg)
+{
+	change_set(n, arg, &model[n].filter, ftrace_set_filter);
 }
 
 static void do_notrace(unsigned int n, const char *arg)
 {
-	struct model *m = &model[n], old = *m;
-	char word[LINE_SIZE];
-	funcs_t funcs = arg[1] ? named_by(arg + 1) : 0;
-	int want = arg[1] && !funcs ? -EINVAL : 0;
-
-	if (arg[0] == '!')
-		m->unwanted &= ~funcs;
-	else
-		m->unwanted = (arg[0] == '=' ? 0 : m->unwanted) | funcs;
-	if (!want && m->registered && picky(n) && clashes(n))
-		want = -EBUSY;
-	strscpy(word, arg[0] == '!' ? arg : arg + 1);
-	if (!judge(ftrace_set_notrace(&ops[n], arg[1] ? (u8 *)word : NULL, strlen(word), arg[0] == '='),
-		   want))
-		*m = old;
+	change_set(n, arg, &model[n].unwanted, ftrace_set_notrace);
 }
 
 /* "+5" or "-5": the address of a function; "=5": this one only. */
