@@ -59,8 +59,7 @@ static const char usage[] =
 	"  refuse N VERB ...  the same with the allocations that ftmod_refuse refuses; N+: and all that follow\n"
 	"  nops               read \"ADDRESS NAME\" lines, list those not the 5-byte nop in /proc/kcore; or \"all nops\"\n"
 	"  bytes ADDRESS N    print N bytes of kernel memory\n"
-	"  perf ID FILTER     count what trace event ID sees of 10 one-byte reads\n"
-	"  perfs ID FILTER N  count what N events of trace event ID see together of 10 one-byte reads\n"
+	"  perf ID FILTER [N]  count what an event, or N together, of trace event ID see of 10 one-byte reads\n"
 	"  pokes FILE TEXT    write TEXT to FILE and print what perf is told of text and symbols that change\n"
 	"  late FILE ON OFF   read \"ADDRESS NAME\" lines, write ON and OFF in turn, open perf events meanwhile, and print\n"
 	"                     how many were opened in the middle of a change and how many sites they missed\n";
@@ -320,37 +319,47 @@ static int show_bytes(unsigned long addr, size_t len)
 	return 0;
 }
 
-static int count_perf(unsigned long id, const char *filter)
+/*
+ * @nr events at the same time, each with the filter, as perf opens them for many CPUs and tasks.
+ * Prints what all of them together see of ten reads. Reading a counter is a read, too, so all
+ * events are off before that.
+ */
+static int count_perf(unsigned long id, const char *filter, unsigned int nr)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
 		.size = sizeof(attr),
 		.config = id,
-		.disabled = 1,
 		.sample_period = 1,
+		.disabled = 1,
 		/* User stacks would cause page faults in a trace of the page fault handler. */
 		.exclude_callchain_user = 1,
 	};
-	int zero = open("/dev/zero", O_RDONLY);
-	unsigned long long count;
+	struct rlimit files = { nr + 16, nr + 16 };
+	int zero = open("/dev/zero", O_RDONLY), *fd = calloc(nr, sizeof(*fd));
+	unsigned long long count, sum = 0;
 	char c;
-	int fd;
 
-	if (zero < 0)
-		die("/dev/zero");
-	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
-	if (fd < 0)
-		return refused();
-	if (ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
-		return refused();
+	if (zero < 0 || !fd || setrlimit(RLIMIT_NOFILE, &files))
+		die("no room for the events");
+	for (unsigned int i = 0; i < nr; i++) {
+		fd[i] = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+		if (fd[i] < 0 || ioctl(fd[i], PERF_EVENT_IOC_SET_FILTER, filter) ||
+		    ioctl(fd[i], PERF_EVENT_IOC_ENABLE, 0))
+			return refused();
+	}
 	for (int i = 0; i < 10; i++)
 		if (read(zero, &c, 1) != 1)
 			die("read /dev/zero");
-	if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0))
-		return refused();
-	if (read(fd, &count, sizeof(count)) != sizeof(count))
-		die("read the counter");
-	printf("%llu\n", count);
+	for (unsigned int i = 0; i < nr; i++)
+		if (ioctl(fd[i], PERF_EVENT_IOC_DISABLE, 0))
+			return refused();
+	for (unsigned int i = 0; i < nr; i++) {
+		if (read(fd[i], &count, sizeof(count)) != sizeof(count))
+			die("read the counter");
+		sum += count;
+	}
+	printf("%llu\n", sum);
 	return 0;
 }
 
@@ -394,47 +403,6 @@ struct pokes {
 	int fd;
 	const struct perf_event_mmap_page *control;
 };
-
-/*
- * As perf with many CPUs and tasks: @nr events at the same time, each with the filter. Prints what
- * all of them see of ten reads.
- */
-static int count_many(unsigned long id, const char *filter, unsigned int nr)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
-		.config = id,
-		.sample_period = 1,
-		.disabled = 1,
-		.exclude_callchain_user = 1,
-	};
-	struct rlimit files = { nr + 16, nr + 16 };
-	int zero = open("/dev/zero", O_RDONLY), *fd = calloc(nr, sizeof(*fd));
-	unsigned long long count, sum = 0;
-	char c;
-
-	if (zero < 0 || !fd || setrlimit(RLIMIT_NOFILE, &files))
-		die("no room for the events");
-	for (unsigned int i = 0; i < nr; i++) {
-		fd[i] = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
-		if (fd[i] < 0 || ioctl(fd[i], PERF_EVENT_IOC_SET_FILTER, filter) ||
-		    ioctl(fd[i], PERF_EVENT_IOC_ENABLE, 0))
-			return refused();
-	}
-	for (int i = 0; i < 10; i++)
-		if (read(zero, &c, 1) != 1)
-			die("read /dev/zero");
-	for (unsigned int i = 0; i < nr; i++) {
-		if (ioctl(fd[i], PERF_EVENT_IOC_DISABLE, 0))
-			return refused();
-		if (read(fd[i], &count, sizeof(count)) != sizeof(count))
-			die("read the counter");
-		sum += count;
-	}
-	printf("%llu\n", sum);
-	return 0;
-}
 
 /* Of what @pid does on @cpu; see perf_event_open(2). */
 static bool pokes_open(struct pokes *p, pid_t pid, int cpu)
@@ -686,9 +654,9 @@ static int run(int argc, char **argv)
 	if (!strcmp(verb, "bytes") && argc == 3)
 		return show_bytes(strtoul(argv[1], NULL, 16), strtoul(argv[2], NULL, 0));
 	if (!strcmp(verb, "perf") && argc == 3)
-		return count_perf(strtoul(argv[1], NULL, 0), argv[2]);
-	if (!strcmp(verb, "perfs") && argc == 4)
-		return count_many(strtoul(argv[1], NULL, 0), argv[2], atoi(argv[3]));
+		return count_perf(strtoul(argv[1], NULL, 0), argv[2], 1);
+	if (!strcmp(verb, "perf") && argc == 4)
+		return count_perf(strtoul(argv[1], NULL, 0), argv[2], strtoul(argv[3], NULL, 0));
 	if (!strcmp(verb, "pokes") && argc == 3)
 		return show_pokes(argv[1], argv[2]);
 	if (!strcmp(verb, "late") && argc == 4)
