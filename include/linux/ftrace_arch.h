@@ -12,6 +12,7 @@
 #include <linux/ftrace.h>
 #include <linux/mutex.h>
 
+struct ftrace_flight;
 struct ftrace_site;
 
 /* Size in bytes of the largest call site instruction of any architecture. */
@@ -35,6 +36,18 @@ struct ftrace_patch {
 };
 
 /**
+ * struct ftrace_batch - a change of call sites
+ * @patch: the sites and slots, by ascending address, without duplicates
+ * @nr: number of sites and slots
+ * @targets: the addresses that ->from and ->to of a site are indexes into; 0 is a nop
+ */
+struct ftrace_batch {
+	const struct ftrace_patch	*patch;
+	unsigned int			nr;
+	const unsigned long		*targets;
+};
+
+/**
  * struct ftrace_count - how many tasks entered a callback, and how many left it
  * @entered: incremented by the trampoline before the call
  * @left: incremented by the trampoline after the call
@@ -47,15 +60,31 @@ struct ftrace_count {
 };
 
 /**
+ * struct ftrace_guard - a word of the CPU that turns tasks away before a callback
+ * @word: the word; there is one on each CPU
+ * @skip: the value of the word with which the callback is not called
+ * @users: number of references; ftrace_lock held
+ */
+struct ftrace_guard {
+	int __percpu		*word;
+	int			skip;
+	unsigned int		users;
+};
+
+/**
  * struct ftrace_call - one callback of a trampoline
  * @func: the function to call
  * @ops: the third argument of the function
  * @count: where to count tasks; NULL if nobody waits until no task is in the callback
+ * @guard: what turns tasks away, before they are counted; NULL if there is nothing
+ * @flight: where to record the call, instead of calling @func; NULL to call @func
  */
 struct ftrace_call {
 	ftrace_func_t			func;
 	struct ftrace_ops		*ops;
 	struct ftrace_count __percpu	*count;
+	const struct ftrace_guard	*guard;
+	const struct ftrace_flight	*flight;
 };
 
 /**
@@ -63,7 +92,8 @@ struct ftrace_call {
  * @addr: address of the code
  * @size: size of the code in bytes
  *
- * A trampoline has a slot for each callback, which can be switched off.
+ * A trampoline has a slot for each callback, which can be switched off. The slot of a flight
+ * recorder has the code that records, and runs before all callbacks.
  */
 struct ftrace_tramp {
 	unsigned long		addr;
@@ -88,26 +118,157 @@ static inline bool ftrace_fault_site(void) { return false; }
 /* The core holds this lock for all changes of what is traced. */
 extern struct mutex ftrace_lock;
 
+/**
+ * arch_ftrace_init - prepare the mapping that text is written through
+ *
+ * Context: Boot, before any site is patched. Patching itself allocates nothing.
+ */
 void __init arch_ftrace_init(void);
-int arch_ftrace_init_site(unsigned long ip);
-unsigned long arch_ftrace_find_call(unsigned long func, unsigned long size);
-void arch_ftrace_init_done(void);
-bool arch_ftrace_site_calls(unsigned long ip, unsigned long target);
-unsigned int arch_ftrace_check(const struct ftrace_patch *batch, unsigned int nr,
-			       const unsigned long *targets);
-unsigned int arch_ftrace_insn(unsigned long ip, unsigned long target, u8 *buf);
-bool arch_ftrace_reaches(unsigned long target);
-void arch_ftrace_patch(const struct ftrace_patch *batch, unsigned int nr,
-		       const unsigned long *targets);
-void arch_ftrace_sync(void);
 
+/**
+ * arch_ftrace_init_site - turn the call that the compiler made into a nop
+ * @ip: address of the site, in text that is writable and does not run yet
+ *
+ * Context: Boot with one CPU, or the loading of a module. arch_ftrace_init_done() follows.
+ * Return: 0, or -EINVAL, with the site unchanged, if there is no such call.
+ */
+int arch_ftrace_init_site(unsigned long ip);
+
+/**
+ * arch_ftrace_find_call - find the call that the compiler made at the head of a function
+ * @func: address of the function, in module text that does not run yet
+ * @size: number of bytes of the function
+ *
+ * The bytes alone must leave no doubt.
+ *
+ * Context: The loading of a module.
+ * Return: address of the call, 0 if the function does not begin with such a call.
+ */
+unsigned long arch_ftrace_find_call(unsigned long func, unsigned long size);
+
+/**
+ * arch_ftrace_init_done - all sites of an object have become nops
+ *
+ * Context: As arch_ftrace_init_site(). Flush or serialise what this CPU may have prefetched.
+ */
+void arch_ftrace_init_done(void);
+
+/**
+ * arch_ftrace_site_calls - does a site hold the expected instruction?
+ * @ip: address of the site
+ * @target: what the site should call, 0 for a nop
+ *
+ * Context: text_mutex held, so that the bytes do not change meanwhile.
+ * Return: true if all bytes of the site are as expected.
+ */
+bool arch_ftrace_site_calls(unsigned long ip, unsigned long target);
+
+/**
+ * arch_ftrace_check - do the sites of a batch hold the expected instructions?
+ * @batch: the sites, and slots of trampolines
+ *
+ * Context: text_mutex held, so that the bytes do not change meanwhile.
+ * Return: number of sites and slots before the first site with unexpected bytes.
+ */
+unsigned int arch_ftrace_check(const struct ftrace_batch *batch);
+
+/**
+ * arch_ftrace_insn - encode the instruction of a site
+ * @ip: address of the site
+ * @target: what the site calls, 0 for a nop
+ * @buf: where the instruction goes, FTRACE_INSN_MAX bytes
+ *
+ * Context: Any context.
+ * Return: length of the instruction in bytes.
+ */
+unsigned int arch_ftrace_insn(unsigned long ip, unsigned long target, u8 *buf);
+
+/**
+ * arch_ftrace_reaches - can a call from anywhere in the kernel or a module reach @target?
+ * @target: address of the function of a direct caller; trampolines are placed within reach
+ *
+ * Context: Any context.
+ * Return: true if a call can reach @target.
+ */
+bool arch_ftrace_reaches(unsigned long target);
+
+/**
+ * arch_ftrace_patch - make each site of a batch call its new target
+ * @batch: the sites and slots
+ *
+ * The caller has compared the bytes of every site with those of its ->from. This cannot fail.
+ * When it returns, every CPU executes the new instructions. Changes are reported to
+ * perf_event_text_poke().
+ *
+ * Context: Process context, may sleep. cpus_read_lock() and text_mutex held: a CPU that comes
+ *	up meanwhile would miss a broadcast.
+ */
+void arch_ftrace_patch(const struct ftrace_batch *batch);
+
+/**
+ * arch_ftrace_sync - make each CPU execute a full barrier before it executes a site again
+ *
+ * Context: Process context, may sleep. cpus_read_lock() held.
+ */
+void arch_ftrace_sync(void);
+#ifdef CONFIG_FTRACE_FLIGHT
+bool arch_ftrace_cycles_usable(void);
+bool arch_ftrace_clock_is_cycles(u64 (*clock)(void));
+#endif
+
+/**
+ * arch_ftrace_tramp_make - build a trampoline
+ * @calls: the callbacks, in the order in which they are called
+ * @nr: number of callbacks
+ * @regs: save all registers, not only those of arguments
+ * @direct: where to jump at the end, 0 for the traced function
+ *
+ * A callback with counters is counted before and after its call. The slots have the numbers of
+ * the callbacks; the jump to @direct has the next number.
+ *
+ * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
+ * Return: the trampoline, NULL if there is no memory or it would be too large.
+ */
 struct ftrace_tramp *arch_ftrace_tramp_make(const struct ftrace_call *calls,
 					    unsigned int nr, bool regs,
 					    unsigned long direct);
+
+/**
+ * arch_ftrace_tramp_off - the patch that switches a slot of a trampoline off
+ * @tramp: the trampoline
+ * @n: number of the slot, which is on
+ * @patch: where to put the patch for arch_ftrace_patch(). After it, no task counts itself in
+ *
+ * Context: ftrace_lock held.
+ */
 void arch_ftrace_tramp_off(const struct ftrace_tramp *tramp, unsigned int n,
 			   struct ftrace_patch *patch);
+
+/**
+ * arch_ftrace_tramp_free - free a trampoline
+ * @tramp: the trampoline; no task is in it or will enter it
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ */
 void arch_ftrace_tramp_free(struct ftrace_tramp *tramp);
+
+/**
+ * arch_ftrace_tramp_find - find the trampoline at an address
+ * @addr: any address
+ *
+ * Context: Any context, preemption off.
+ * Return: the trampoline, which stays while preemption is off, where RCU is watching; NULL if
+ *	there is none.
+ */
 const struct ftrace_tramp *arch_ftrace_tramp_find(unsigned long addr);
+
+/**
+ * arch_ftrace_tramp_nth - get a trampoline by its number, for /proc/kallsyms
+ * @n: number of the trampoline, from 0
+ *
+ * Context: Any context, preemption off.
+ * Return: the trampoline, which stays while preemption is off; NULL if there are no more.
+ */
 const struct ftrace_tramp *arch_ftrace_tramp_nth(unsigned int n);
 #endif
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Boot: the sites of the kernel, and the filters of the boot parameters.
+ * Boot: the sites of the kernel.
  *
  * The calls become nops while one CPU runs, before the text is read-only.
  */
@@ -11,45 +11,13 @@
 #include <linux/sched/clock.h>
 
 #include <asm/sections.h>
-#include <asm/setup.h>
 
+#include "boot_filter.h"
 #include "core.h"
-#include "filter_file.h"
 #include "graph_files.h"
 #include "modules.h"
 #include "names.h"
 #include "table.h"
-
-static char filter_param[COMMAND_LINE_SIZE] __initdata;
-static char notrace_param[COMMAND_LINE_SIZE] __initdata;
-
-/* Tells trace.c not to run self-tests, which would fail with a filter. */
-bool ftrace_filter_param __initdata;
-
-static int __init boot_set_filter_param(char *str)
-{
-	ftrace_filter_param = true;
-	ftrace_early_append(filter_param, sizeof(filter_param), str);
-	return 1;
-}
-__setup("ftrace_filter=", boot_set_filter_param);
-
-static int __init boot_set_notrace_param(char *str)
-{
-	ftrace_filter_param = true;
-	ftrace_early_append(notrace_param, sizeof(notrace_param), str);
-	return 1;
-}
-__setup("ftrace_notrace=", boot_set_notrace_param);
-
-static void __init boot_filters(void)
-{
-	if (filter_param[0])
-		ftrace_set_early_filter(&global_ops, filter_param, 1);
-	if (notrace_param[0])
-		ftrace_set_early_filter(&global_ops, notrace_param, 0);
-	ftrace_graph_early_filters();
-}
 
 static int __init boot_tables(const unsigned long *ips, unsigned int nr)
 {
@@ -87,13 +55,14 @@ void __init ftrace_init(void)
 	}
 
 	done = sched_clock();
-	ftrace_boot_took(done - start);
+	ftrace_update_time = done - start;
 	pr_info("%lu call sites in %lu bytes; %u nops in %llu us, tables in %llu us\n",
 		ftrace_update_tot_cnt, ftrace_update_tot_cnt * sizeof(struct ftrace_site),
 		nops, div_u64(converted - start, NSEC_PER_USEC),
 		div_u64(done - converted, NSEC_PER_USEC));
 
-	boot_filters();
+	ftrace_boot_filters();
+	ftrace_graph_early_filters();
 }
 
 /**

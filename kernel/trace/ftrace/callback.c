@@ -2,19 +2,17 @@
 /*
  * Callbacks: what trampolines call, and the wait until no task is in a callback.
  *
- * The owner of an ops may free the ops as soon as it is unregistered. At that time a
- * task may be in the callback, or in a trampoline on the way to the callback,
- * possibly preempted. Grace periods that cover such a task take a tenth of a second
- * and more. So unregistering does not wait for a grace period:
+ * The owner of an ops may free it as soon as it is unregistered. A task may still be in the
+ * callback then, or on the way to it in a trampoline, possibly preempted. Grace periods that
+ * cover such a task take a tenth of a second and more, so unregistering does not wait for one:
  *
- * - All slots that call the ops are switched off, in the batch that takes the ops
- *   off its sites. That includes the slots of trampolines that no site calls any
- *   more but that are not freed yet. After that, only a task that has already
- *   counted itself in can still enter the callback. For walks (walk.c), a mark in the
+ * - All slots that call the ops are switched off, in the batch that takes it off its sites, also
+ *   those of trampolines that no site calls any more but that are not freed yet. After that only
+ *   a task that has counted itself in can enter the callback. For walks (walk.c) a mark in the
  *   callback has the same effect.
- * - The wait ends when as many tasks have left as have entered. Usually this is at once.
- * - Trampolines and counters belong to the core. A work item that nobody waits
- *   for frees them later, after the grace periods.
+ * - The wait ends when as many tasks have left as have entered, which is mostly at once.
+ * - Trampolines and counters belong to the core. A work item that nobody waits for frees them
+ *   later, after the grace periods.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -29,7 +27,6 @@
 #include "callback.h"
 #include "caller.h"
 #include "core.h"
-#include "counts.h"
 #include "wait.h"
 
 /* If a task stays in a removed callback for longer, a message is logged. */
@@ -67,13 +64,7 @@ ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
 	return ops->func;
 }
 
-/**
- * ftrace_callback_make - allocate the callback of an ops that is about to be registered
- * @ops: the ops
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or -ENOMEM.
- */
+/* Makes the callback of an ops that is about to be registered: 0 or -ENOMEM. ftrace_lock held. */
 int ftrace_callback_make(struct ftrace_ops *ops)
 {
 	struct ftrace_callback *cb = kzalloc(sizeof(*cb), GFP_KERNEL);
@@ -110,38 +101,7 @@ void ftrace_callback_put(struct ftrace_callback *cb)
 	kfree(cb);
 }
 
-/**
- * ftrace_callback_off - the patches that switch the slots of a callback off
- * @cb: the callback
- * @patch: where to put the patches, in no order
- * @room: number of patches that fit there
- *
- * Context: ftrace_lock held.
- * Return: the number of patches.
- */
-unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace_patch *patch,
-				 unsigned int room)
-{
-	const struct ftrace_slot *slot;
-	unsigned int nr = 0;
-
-	lockdep_assert_held(&ftrace_lock);
-	list_for_each_entry(slot, &cb->slots, list) {
-		if (nr == room)
-			break;
-		arch_ftrace_tramp_off(slot->caller->tramp, slot - slot->caller->slot,
-				      &patch[nr++]);
-	}
-	return nr;
-}
-
-/**
- * ftrace_callback_is_off - note that slots of a callback have been switched off
- * @cb: the callback
- * @nr: number of slots, as ftrace_callback_off() returned it
- *
- * Context: ftrace_lock held.
- */
+/* The first @nr slots of the list are off now. ftrace_lock held. */
 void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr)
 {
 	lockdep_assert_held(&ftrace_lock);

@@ -34,11 +34,13 @@ struct ftrace_callback {
 
 int ftrace_callback_make(struct ftrace_ops *ops);
 void ftrace_callback_put(struct ftrace_callback *cb);
-unsigned int ftrace_callback_off(const struct ftrace_callback *cb, struct ftrace_patch *patch,
-				 unsigned int room);
 void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr);
 void ftrace_callback_shut(struct ftrace_callback *cb);
 void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func);
 void ftrace_wait_callbacks(void);
+
+/* counts.c: the counters of a callback */
+struct ftrace_count __percpu *ftrace_count_get(void);
+void ftrace_count_put(struct ftrace_count __percpu *count);
 
 #endif

@@ -2,12 +2,9 @@
 /*
  * Callers: the trampolines of classes, and the slots in them.
  *
- * A trampoline has a slot for each ops of its class. If the class has many ops, the
- * trampoline has one slot for all of them, which walks an array (walk.c).
- *
- * A trampoline that no site calls any more, and an array that no trampoline goes through
- * any more, is freed by a work item that nobody waits for, after the grace periods that
- * cover a task in the trampoline.
+ * A trampoline has a slot for each ops of its class, or, if there are many, one slot that walks
+ * an array (walk.c). When no site calls a trampoline, or no trampoline uses an array any more, a
+ * work item that nobody waits for frees it, after the grace periods that cover a task in it.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/slab.h>
@@ -16,6 +13,8 @@
 #include "callback.h"
 #include "caller.h"
 #include "core.h"
+#include "flight.h"
+#include "guards.h"
 #include "kallsyms.h"
 #include "walk.h"
 
@@ -27,6 +26,8 @@ static void caller_slot_init(struct ftrace_caller *caller, unsigned int n, struc
 	slot->callback = ops->callback;
 	slot->callback->users++;
 	slot->callback->nr_slots++;
+	slot->guard = ftrace_guard_get(ops->guard);
+	slot->flight = ftrace_flight_get(ftrace_ops_flight(ops));
 	list_add_tail(&slot->list, &slot->callback->slots);
 }
 
@@ -59,19 +60,15 @@ static unsigned int calls_fill(struct ftrace_call *call, struct ftrace_ops *cons
 
 		if (!(op->flags & FTRACE_OPS_FL_DIRECT))
 			call[n++] = (struct ftrace_call){
-				ftrace_ops_get_func(op), op, op->callback->count };
+				ftrace_ops_get_func(op), op, op->callback->count, op->guard,
+				ftrace_ops_flight(op) };
 	}
 	return n;
 }
 
-/**
- * ftrace_caller_make - build the trampoline that calls a set of ops
- * @ops: the ops, in the order in which the trampoline calls them
- * @nr: number of ops
- * @direct: where the trampoline jumps at the end, if one of the ops is a direct caller
- *
- * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
- * Return: the trampoline, NULL if there is no memory.
+/*
+ * Builds the trampoline that calls @ops in this order, and jumps to @direct at the end if one of
+ * them is a direct caller. NULL without memory. ftrace_lock held, text_mutex not held.
  */
 struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
 					 unsigned long direct)
@@ -101,15 +98,9 @@ struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned
 	return no_free_ptr(caller);
 }
 
-/**
- * ftrace_caller_make_walker - build the trampoline that walks a set of ops
- * @ops: the ops
- * @nr: number of ops
- * @direct: where the trampoline jumps at the end, if one of the ops is a direct caller
- * @walk: the callbacks of @ops; belongs to the trampoline if the function succeeds
- *
- * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
- * Return: the trampoline, NULL if there is no memory.
+/*
+ * The same, with one slot that walks @walk, which belongs to the trampoline if this succeeds.
+ * ftrace_lock held, text_mutex not held.
  */
 struct ftrace_caller *ftrace_caller_make_walker(struct ftrace_ops *const *ops, unsigned int nr,
 						unsigned long direct, struct ftrace_walk *walk)
@@ -147,16 +138,9 @@ fail:
 	return NULL;
 }
 
-/**
- * ftrace_caller_fits - can a trampoline walk another set of ops?
- * @caller: the trampoline
- * @ops: the ops
- * @nr: number of ops
- *
- * Context: ftrace_lock held.
- * Return: true if @caller walks, and with ftrace_caller_set_walk() becomes what
- *	ftrace_caller_make_walker() would build. The caller of this function compares what
- *	a direct caller has called.
+/*
+ * Would @caller with another array be what ftrace_caller_make_walker() builds for @ops? The
+ * caller of this function compares what a direct caller has called. ftrace_lock held.
  */
 bool ftrace_caller_fits(const struct ftrace_caller *caller, struct ftrace_ops *const *ops,
 			unsigned int nr)
@@ -181,6 +165,8 @@ static void caller_free(struct ftrace_caller *caller)
 			slot->callback->nr_slots--;
 		}
 		ftrace_callback_put(slot->callback);
+		ftrace_guard_put(slot->guard);
+		ftrace_flight_put(slot->flight);
 	}
 	ftrace_announce_tramp(caller->tramp, true);
 	arch_ftrace_tramp_free(caller->tramp);
@@ -234,16 +220,13 @@ static DECLARE_WORK(free_work, caller_free_dead);
 static void caller_queue_free(void)
 {
 	/* Early at boot there is no workqueue. The next call then queues the work. */
-	if (ftrace_any_cpu_wq)
-		queue_work(ftrace_any_cpu_wq, &free_work);
+	if (system_dfl_wq)
+		queue_work(system_dfl_wq, &free_work);
 }
 
-/**
- * ftrace_caller_set_walk - let a trampoline walk another set of ops
- * @caller: the trampoline, which fits the set
- * @walk: the callbacks of the set; the old array is freed later, when no task can be in it
- *
- * Context: ftrace_lock held.
+/*
+ * Lets @caller, which fits, walk another array. The old one is freed when no task can be in it.
+ * ftrace_lock held.
  */
 void ftrace_caller_set_walk(struct ftrace_caller *caller, struct ftrace_walk *walk)
 {
@@ -254,12 +237,7 @@ void ftrace_caller_set_walk(struct ftrace_caller *caller, struct ftrace_walk *wa
 	caller_queue_free();
 }
 
-/**
- * ftrace_caller_retire - free a trampoline that no site calls any more
- * @caller: the trampoline; freed later, when no task can be in it
- *
- * Context: ftrace_lock held.
- */
+/* No site calls @caller any more: free it when no task can be in it. ftrace_lock held. */
 void ftrace_caller_retire(struct ftrace_caller *caller)
 {
 	lockdep_assert_held(&ftrace_lock);

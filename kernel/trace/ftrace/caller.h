@@ -7,6 +7,7 @@
 #include <linux/list.h>
 
 struct ftrace_callback;
+struct ftrace_flight;
 struct ftrace_walk;
 struct ftrace_walker;
 
@@ -17,11 +18,15 @@ struct ftrace_walker;
  * struct ftrace_slot - one slot of a trampoline
  * @list: in &ftrace_callback.slots, until the slot is switched off
  * @callback: what the slot calls; NULL if it calls ftrace_walk_func()
+ * @guard: what turns tasks away before the slot; NULL if there is nothing
+ * @flight: what the slot records in; NULL if it calls a callback
  * @caller: the trampoline of the slot
  */
 struct ftrace_slot {
 	struct list_head	list;
 	struct ftrace_callback	*callback;
+	struct ftrace_guard	*guard;
+	struct ftrace_flight	*flight;
 	struct ftrace_caller	*caller;
 };
 

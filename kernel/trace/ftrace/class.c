@@ -25,7 +25,8 @@ static unsigned long first_target;
 
 struct ftrace_class **ftrace_classes = &first_class;
 unsigned long *ftrace_targets = &first_target;
-static unsigned int room = 1;
+/* How many numbers of classes there is room for. */
+unsigned int ftrace_nr_classes = 1;
 
 static DEFINE_IDA(ids);
 static DEFINE_HASHTABLE(by_set, 10);
@@ -48,9 +49,9 @@ static int class_make_room(u32 id)
 	unsigned long *targets;
 	unsigned int more;
 
-	if (id < room)
+	if (id < ftrace_nr_classes)
 		return 0;
-	more = max(64U, 2 * room);
+	more = max(64U, 2 * ftrace_nr_classes);
 	classes = kvcalloc(more, sizeof(*classes), GFP_KERNEL);
 	targets = kvcalloc(more, sizeof(*targets), GFP_KERNEL);
 	if (!classes || !targets) {
@@ -58,50 +59,36 @@ static int class_make_room(u32 id)
 		kvfree(targets);
 		return -ENOMEM;
 	}
-	memcpy(classes, ftrace_classes, room * sizeof(*classes));
-	memcpy(targets, ftrace_targets, room * sizeof(*targets));
-	if (room > 1) {
+	memcpy(classes, ftrace_classes, ftrace_nr_classes * sizeof(*classes));
+	memcpy(targets, ftrace_targets, ftrace_nr_classes * sizeof(*targets));
+	if (ftrace_nr_classes > 1) {
 		kvfree(ftrace_classes);
 		kvfree(ftrace_targets);
 	}
 	ftrace_classes = classes;
 	ftrace_targets = targets;
-	room = more;
+	ftrace_nr_classes = more;
 	return 0;
 }
 
-/**
- * ftrace_direct_agrees - ask the owner of a direct caller to share a function
- * @direct: the direct caller
- * @ip: address of the function
- * @cmd: the question
- *
- * Context: Process context, may sleep.
- * Return: 0 if the owner agrees; -EBUSY, or the error that the owner returns.
+/*
+ * Asks the owner of a direct caller to share the function at @ip: 0, -EBUSY, or the owner's
+ * error.
  */
 int ftrace_direct_agrees(struct ftrace_ops *direct, unsigned long ip, enum ftrace_ops_cmd cmd)
 {
-	int answer = direct->ops_func ? ftrace_ask_owner(direct, ip, cmd) : -EBUSY;
+	int answer = direct->ops_func ? direct->ops_func(direct, ip, cmd) : -EBUSY;
 
 	/* Only 0 agrees, and only a negative value is an error. */
 	return answer > 0 ? -EBUSY : answer;
 }
 
-/**
- * ftrace_set_check - may a set of ops share a function?
- * @set: the ops
- * @nr: number of ops
- * @new: the ops of the set that is about to be added
- * @ip: address of the function
- * @asked: the owners of direct callers have been asked whether they share with @new
- *
- * One ops may change the instruction pointer, and one ops may be a direct caller. Both
- * may be in a set if the owner of the direct caller agrees. The owner is asked before
- * the ops that changes the instruction pointer is registered. If that ops gets a function
- * later, by a change of its filter, the owner does not know of it.
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, -EBUSY, or the answer of the owner of the direct caller.
+/*
+ * May @set, to which @new is about to be added, share the function at @ip? One ops may change
+ * the instruction pointer and one may be a direct caller, and both only if the owner of the
+ * direct caller agrees. It was asked before @new was registered if @asked; of functions that
+ * @new gets later, by a change of its filter, it does not know. 0, -EBUSY or the owner's error.
+ * ftrace_lock held.
  */
 int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 		     const struct ftrace_ops *new, unsigned long ip, bool asked)
@@ -193,15 +180,9 @@ free_class:
 	return ERR_PTR(ret);
 }
 
-/**
- * ftrace_class_of - find or make the class of a set of ops
- * @set: the ops, youngest first
- * @nr: number of ops
- * @direct: what the direct caller in @set has called, 0 if there is none
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: the class, which may have no users yet; ERR_PTR(-ENOMEM);
- *	ERR_PTR(-ERANGE) if a direct caller is too far away.
+/*
+ * Finds or makes the class of @set, youngest first. The class may have no users yet. -ENOMEM, or
+ * -ERANGE if the direct caller is too far away. ftrace_lock held.
  */
 struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr,
 				     unsigned long direct)
@@ -232,16 +213,14 @@ void ftrace_classes_stale(struct ftrace_ops *ops)
 	unsigned int left = ops->callback->nr_classes;
 
 	lockdep_assert_held(&ftrace_lock);
-	for (unsigned int id = 1; id < room && left; id++) {
+	for (unsigned int id = 1; id < ftrace_nr_classes && left; id++) {
 		struct ftrace_class *c = ftrace_classes[id];
 
 		ftrace_yield(id);
 		if (!c || !ftrace_class_has(c, ops))
 			continue;
 		left--;
-		if (!c->stale)
-			hash_del(&c->node);
-		c->stale = true;
+		hash_del(&c->node);
 	}
 }
 
@@ -258,16 +237,14 @@ void ftrace_classes_stale(struct ftrace_ops *ops)
 void ftrace_classes_lose(struct ftrace_ops *ops)
 {
 	lockdep_assert_held(&ftrace_lock);
-	for (unsigned int id = 1; id < room && ops->callback->nr_classes; id++) {
+	for (unsigned int id = 1; id < ftrace_nr_classes && ops->callback->nr_classes; id++) {
 		struct ftrace_class *c = ftrace_classes[id];
 		unsigned int n = 0;
 
 		ftrace_yield(id);
 		if (!c || !ftrace_class_has(c, ops))
 			continue;
-		if (!c->stale)
-			hash_del(&c->node);
-		c->stale = true;
+		hash_del(&c->node);
 		for (unsigned int i = 0; i < c->nr; i++)
 			if (c->ops[i] != ops)
 				c->ops[n++] = c->ops[i];
@@ -292,8 +269,7 @@ void ftrace_class_put(struct ftrace_class *c, unsigned int sites)
 	if (c->users || c == &empty)
 		return;
 
-	if (!c->stale)
-		hash_del(&c->node);
+	hash_del(&c->node);
 	ftrace_classes[c->id] = NULL;
 	ftrace_targets[c->id] = 0;
 	ida_free(&ids, c->id);
@@ -319,16 +295,4 @@ bool ftrace_class_flag(const struct ftrace_class *c, unsigned long flag)
 		if (c->ops[i]->flags & flag)
 			return true;
 	return false;
-}
-
-/**
- * ftrace_nr_classes - the number of class numbers that there is room for
- *
- * Context: ftrace_lock held.
- * Return: a number larger than the largest class number in use.
- */
-unsigned int ftrace_nr_classes(void)
-{
-	lockdep_assert_held(&ftrace_lock);
-	return room;
 }

@@ -8,6 +8,7 @@
 #define _FTRACE_CLASS_H
 
 #include <linux/ftrace_arch.h>
+#include <linux/list.h>
 #include <linux/types.h>
 
 struct ftrace_caller;
@@ -15,11 +16,9 @@ struct ftrace_walk;
 
 /**
  * struct ftrace_class - a set of ops that at least one site has
- * @node: in the hash of classes by their sets; not hashed once @stale
+ * @node: in the hash of classes by their sets, unless the class is stale
  * @id: number of the class
  * @users: number of sites of the class, and of sites that a current plan moves to it
- * @stale: an ops of the class changed its callback or was unregistered: the sites must
- *	leave the class for another class with the same set
  * @plan: number of the plan that @to belongs to
  * @to: where the only ops of that plan moves the sites: to [0] if the ops does not want
  *	a site, to [1] if the ops wants it; NULL if not known yet
@@ -37,7 +36,6 @@ struct ftrace_class {
 	struct hlist_node	node;
 	u32			id;
 	unsigned int		users;
-	bool			stale;
 	u64			plan;
 	struct ftrace_class	*to[2];
 	unsigned long		direct;
@@ -53,6 +51,7 @@ struct ftrace_class {
 /* By number; class 0 is the empty set. ftrace_lock held. */
 extern struct ftrace_class **ftrace_classes;
 extern unsigned long *ftrace_targets;
+extern unsigned int ftrace_nr_classes;
 
 struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr,
 				     unsigned long direct);
@@ -63,11 +62,19 @@ void ftrace_class_put(struct ftrace_class *c, unsigned int sites);
 void ftrace_classes_stale(struct ftrace_ops *ops);
 void ftrace_classes_lose(struct ftrace_ops *ops);
 bool ftrace_class_flag(const struct ftrace_class *c, unsigned long flag);
-unsigned int ftrace_nr_classes(void);
 
 static inline struct ftrace_class *ftrace_class_nth(u32 id)
 {
 	return ftrace_classes[id];
+}
+
+/*
+ * Has an ops of the class changed its callback, or was it unregistered? Then the sites must leave
+ * the class for another class with the same set.
+ */
+static inline bool ftrace_class_stale(const struct ftrace_class *c)
+{
+	return c->id && hlist_unhashed(&c->node);
 }
 
 static inline bool ftrace_class_has(const struct ftrace_class *c,
@@ -78,5 +85,9 @@ static inline bool ftrace_class_has(const struct ftrace_class *c,
 			return true;
 	return false;
 }
+
+/* heirs.c: the class that takes over a trampoline */
+int ftrace_heirs_prepare(const struct ftrace_patch *batch, unsigned int nr);
+void ftrace_heirs_take(const struct ftrace_patch *batch, unsigned int nr);
 
 #endif

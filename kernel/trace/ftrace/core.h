@@ -24,7 +24,6 @@
 
 #include "../ftrace_internal.h"
 #include "../trace.h"
-#include "base.h"
 
 extern int ftrace_disabled;
 

@@ -12,7 +12,7 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
-#include "counts.h"
+#include "callback.h"
 
 #define COUNTS_PER_GROUP	64
 
@@ -63,12 +63,7 @@ static struct count_group *count_group_find(void)
 	return bitmap_full(group->used, COUNTS_PER_GROUP) ? count_group_make() : group;
 }
 
-/**
- * ftrace_count_get - a pair of counters for a callback
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: the counters, whose two sums over all CPUs are equal; or NULL without memory.
- */
+/* A pair of counters whose sums over all CPUs are equal; NULL without memory. ftrace_lock held. */
 struct ftrace_count __percpu *ftrace_count_get(void)
 {
 	struct count_group *group = count_group_find();
@@ -84,11 +79,9 @@ struct ftrace_count __percpu *ftrace_count_get(void)
 	return group->counts + n;
 }
 
-/**
- * ftrace_count_put - nobody counts with a pair any more
- * @count: what ftrace_count_get() returned; NULL is allowed
- *
- * Context: ftrace_lock held. As many tasks have left as have entered.
+/*
+ * Nobody counts with @count, which may be NULL, any more: as many tasks have left as have
+ * entered. ftrace_lock held.
  */
 void ftrace_count_put(struct ftrace_count __percpu *count)
 {

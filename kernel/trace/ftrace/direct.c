@@ -2,10 +2,9 @@
 /*
  * Direct calls: sites call a function of the client instead of a callback.
  *
- * A direct caller is an ops like any other, except that it has an address to call
- * instead of a callback. If a direct caller is alone on a site, the site calls the
- * address. If other ops are on the site, their trampoline ends with a jump to the
- * address. A function can have only one direct caller.
+ * A direct caller is an ops with an address to call instead of a callback. Alone on a site, the
+ * site calls it; with other ops there, their trampoline ends with a jump to it. A function can
+ * have only one direct caller.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/slab.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The filter of an ops: the functions that the ops traces.
+ * The filter of an ops: the functions that it traces.
  *
- * A filter is replaced as a whole. The plan of the change looks only at the sites that
- * are in the old filter or in the new filter, but not in both.
+ * A filter is replaced as a whole. The plan of the change looks only at the sites that are in
+ * one of the old and the new filter, and not in the other.
  */
 #include <linux/slab.h>
 
@@ -96,13 +96,9 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	return ret;
 }
 
-/**
- * ftrace_forget_sites - remove sites that are about to be freed from the filters of
- *	trace arrays
- * @start: first address of the text
- * @end: first address after the text
- *
- * Context: Process context, may sleep. Takes trace_types_lock and ftrace_lock.
+/*
+ * Removes text that is about to be freed from the filters of trace arrays. Takes
+ * trace_types_lock and ftrace_lock.
  */
 void ftrace_forget_sites(unsigned long start, unsigned long end)
 {
@@ -120,4 +116,35 @@ void ftrace_forget_sites(unsigned long start, unsigned long end)
 		ftrace_hash_forget(ftrace_locked(filter->filter_hash), start, end);
 		ftrace_hash_forget(ftrace_locked(filter->notrace_hash), start, end);
 	}
+}
+
+/*
+ * The ops of the stack tracer, once it has a filter: the only ops with a file that belongs to no
+ * trace array. Guarded by ftrace_lock, never cleared.
+ */
+static struct ftrace_ops *lone_ops;
+
+/**
+ * ftrace_note_lone_ops - remember an ops with a filter file and without a trace array
+ * @ops: the ops, which stays
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ */
+void ftrace_note_lone_ops(struct ftrace_ops *ops)
+{
+	guard(mutex)(&ftrace_lock);
+	WARN_ON_ONCE(lone_ops && lone_ops != ops);
+	lone_ops = ops;
+}
+
+/* The same for the filter of an ops with a file and without a trace array. Takes ftrace_lock. */
+void ftrace_forget_file_sites(unsigned long start, unsigned long end)
+{
+	struct ftrace_ops_hash *filter;
+
+	guard(mutex)(&ftrace_lock);
+	if (!lone_ops)
+		return;
+	filter = lone_ops->func_hash;
+	ftrace_hash_forget(ftrace_locked(filter->filter_hash), start, end);
 }

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files that hold a filter: set_ftrace_filter and set_ftrace_notrace of a trace
- * array, and the filter files of the stack tracer and of the graph tracer.
+ * Files that hold a filter: set_ftrace_filter and set_ftrace_notrace of a trace array, and the
+ * filter files of the stack tracer and of the graph tracer.
  *
- * Words that are written are collected in the open file, and so are the pending filters
- * (pending.c). They replace the filter when the file is closed. A refused word
- * does not change what was collected. If no word was accepted, the filter does not
- * change, even if the file was opened with O_TRUNC. Commands (`function:command')
- * take effect as soon as they are written.
+ * Words are collected in the open file, also those that wait for modules (pending.c), and
+ * replace the filter when it is closed. A refused word changes nothing. If no word was accepted,
+ * the filter stays, even if the file was opened with O_TRUNC. Commands (`function:command') take
+ * effect as soon as they are written.
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "commands.h"
 #include "core.h"
 #include "filter.h"
 #include "filter_file.h"
 #include "hash.h"
 #include "listing.h"
-#include "match.h"
 #include "ops.h"
 #include "pending.h"
 #include "probes.h"
@@ -182,32 +181,13 @@ static const struct seq_operations file_seq_ops = {
 	.show	= filter_file_show,
 };
 
-/*
- * Apply one written word to a set of functions: 0, or 1 if the word is a command. @pending
- * gets the pending filters; NULL if there can be none.
- */
-static int filter_file_process_word(struct trace_array *tr, struct ftrace_hash *hash,
-				    struct list_head *pending, char *word, bool enable)
-{
-	char *params = word, *func = strsep(&params, ":"), *command;
-
-	if (params) {
-		command = strsep(&params, ":");
-		if (strcmp(command, "mod"))
-			return ftrace_run_command(tr, hash, func, command, params,
-						  enable) ?: 1;
-	}
-	return ftrace_pending_word(hash, pending, func, params);
-}
-
 /* Apply the word that the parser holds; @f->lock held. */
 static int filter_file_word(struct filter_file *f)
 {
 	bool removes = f->parser.buffer[0] == '!';
 	unsigned long before = f->written->count;
-	int ret = filter_file_process_word(f->set.tr, f->written,
-					   f->set.tr ? &f->pending : NULL, f->parser.buffer,
-					   filter_file_is_filter(f));
+	int ret = ftrace_filter_word(f->set.tr, f->written, f->set.tr ? &f->pending : NULL,
+				     f->parser.buffer, filter_file_is_filter(f));
 
 	/* The files of the graph tracer have always refused this, and those of an ops never. */
 	if (!ret && removes && f->set.replace && f->written->count == before)
@@ -295,13 +275,9 @@ static int filter_file_begin(struct filter_file *f)
 	return filter_file_copy(f);
 }
 
-/**
- * ftrace_set_open - open a file that holds a filter
- * @file: the file
- * @set: the filter; ftrace_regex_release() puts its trace array
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- * Return: 0, or -errno.
+/*
+ * Opens a file that holds @set, whose trace array ftrace_regex_release() puts. Takes
+ * ftrace_lock.
  */
 int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 {
@@ -333,38 +309,6 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 	return 0;
 }
 
-/*
- * The ops of the stack tracer, once it has a filter: the only ops with a file that belongs to no
- * trace array. Guarded by ftrace_lock, never cleared.
- */
-static struct ftrace_ops *lone_ops;
-
-static void filter_file_note_ops(struct ftrace_ops *ops)
-{
-	guard(mutex)(&ftrace_lock);
-	WARN_ON_ONCE(lone_ops && lone_ops != ops);
-	lone_ops = ops;
-}
-
-/**
- * ftrace_forget_file_sites - remove text that is about to be freed from the filter of an ops
- *	with a file and without a trace array
- * @start: first address of the text
- * @end: first address after the text
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- */
-void ftrace_forget_file_sites(unsigned long start, unsigned long end)
-{
-	struct ftrace_ops_hash *filter;
-
-	guard(mutex)(&ftrace_lock);
-	if (!lone_ops)
-		return;
-	filter = lone_ops->func_hash;
-	ftrace_hash_forget(ftrace_locked(filter->filter_hash), start, end);
-}
-
 /**
  * ftrace_regex_open - open a file that holds the filter of an ops
  * @tr: the trace array whose ops is used; NULL if @ops belongs to no trace array
@@ -393,7 +337,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	if (!ftrace_killed()) {
 		ftrace_ops_init(ops);
 		if (!tr)
-			filter_file_note_ops(ops);
+			ftrace_note_lone_ops(ops);
 		set.ops = ops;
 		set.hash = ftrace_hash_of(ops->func_hash, flag & FTRACE_ITER_FILTER);
 		ret = ftrace_set_open(file, &set);
@@ -551,156 +495,4 @@ void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
 			  &filter_fops);
 	trace_create_file("set_ftrace_notrace", TRACE_MODE_WRITE, parent, tr,
 			  &notrace_fops);
-}
-
-/**
- * ftrace_destroy_filter_files - clean up after the filter files of a trace array
- *	were removed
- * @ops: the ops of the trace array, which may still be registered
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- */
-void ftrace_destroy_filter_files(struct ftrace_ops *ops)
-{
-	struct trace_array *tr = ops->private;
-	bool wait = false;
-
-	scoped_guard(mutex, &ftrace_lock) {
-		if (ops->flags & FTRACE_OPS_FL_ENABLED)
-			wait = !ftrace_ops_stop(ops);
-		ops->flags |= FTRACE_OPS_FL_DELETED;
-		ftrace_pending_free(ftrace_pending_of(tr, true));
-		ftrace_pending_free(ftrace_pending_of(tr, false));
-	}
-	if (wait)
-		ftrace_ops_stop_wait(ops);
-	/* After ftrace_kill() sites still call the ops. */
-	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
-		ftrace_free_filter(ops);
-}
-
-/**
- * ftrace_init_trace_array - set up the lists of a new trace array
- * @tr: the trace array
- */
-void ftrace_init_trace_array(struct trace_array *tr)
-{
-	INIT_LIST_HEAD(&tr->func_probes);
-	INIT_LIST_HEAD(&tr->mod_trace);
-	INIT_LIST_HEAD(&tr->mod_notrace);
-}
-
-/**
- * ftrace_early_append - add the words of a boot parameter, which can be given several times
- * @words: the words of the parameter so far
- * @size: the room in @words
- * @more: the words to add
- *
- * If there is no room for all of @more, none of its words is added.
- *
- * Context: Boot.
- */
-void __init ftrace_early_append(char *words, size_t size, const char *more)
-{
-	size_t len = strlen(words);
-
-	if (snprintf(NULL, 0, ",%s", more) >= size - len) {
-		pr_warn("ftrace: boot parameter: no room for `%s'\n", more);
-		return;
-	}
-	snprintf(words + len, size - len, "%s%s", len ? "," : "", more);
-}
-
-static void __init early_refused(const char *word, int err)
-{
-	pr_warn("ftrace: boot parameter: no %s `%s'\n",
-		err == -ENOMEM ? "memory for" : "function", word);
-}
-
-/**
- * ftrace_set_early_words - the functions that a boot parameter names
- * @tr: the trace array, NULL if there is none
- * @pending: list for the filters of modules that are loaded later; NULL if there can be
- *	none
- * @words: words separated by commas; changed
- * @enable: true: functions to trace; false: functions not to trace
- *
- * A word that names no function is reported, and so is a lack of memory.
- *
- * Context: Boot.
- * Return: a set of functions, or NULL without memory.
- */
-struct ftrace_hash *__init ftrace_set_early_words(struct trace_array *tr,
-						  struct list_head *pending, char *words,
-						  bool enable)
-{
-	struct ftrace_hash *hash = ftrace_hash_alloc();
-	char *word;
-
-	if (!hash) {
-		early_refused(words, -ENOMEM);
-		return NULL;
-	}
-	while ((word = strsep(&words, ","))) {
-		int ret = *word ? filter_file_process_word(tr, hash, pending, word, enable) : 0;
-
-		if (ret < 0)
-			early_refused(word, ret);
-	}
-	return hash;
-}
-
-/*
- * Filters for modules, of set_ftrace_notrace and of set_ftrace_filter, until there is a
- * trace array.
- */
-static struct list_head early_pending[2] __initdata = {
-	LIST_HEAD_INIT(early_pending[0]),
-	LIST_HEAD_INIT(early_pending[1]),
-};
-
-/**
- * ftrace_early_pending - give the top level trace array the filters for modules that the
- *	boot parameters have
- * @tr: the top level trace array
- *
- * Context: Boot, one CPU.
- */
-void __init ftrace_early_pending(struct trace_array *tr)
-{
-	list_splice_init(&early_pending[false], ftrace_pending_of(tr, false));
-	list_splice_init(&early_pending[true], ftrace_pending_of(tr, true));
-}
-
-/**
- * ftrace_set_early_filter - set a filter from a boot parameter
- * @ops: the ops
- * @buf: words separated by commas; changed
- * @enable: true: functions to trace; false: functions not to trace
- *
- * Without memory the filter stays as it is, and this is reported.
- *
- * Context: Boot.
- */
-void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
-{
-	struct list_head *pending = ops == &global_ops ? &early_pending[!!enable] : NULL;
-	struct ftrace_hash *hash = ftrace_set_early_words(ops->private, pending, buf, enable);
-	int err;
-
-	if (!hash)
-		return;
-	/* A filter for modules alone must not mean all functions. */
-	if (pending && !list_empty(pending))
-		hash->flags |= FTRACE_HASH_FL_MOD;
-	ftrace_ops_init(ops);
-	if (ops != &global_ops)
-		filter_file_note_ops(ops);
-	scoped_guard(mutex, &ftrace_lock)
-		err = ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash,
-					     enable);
-	/* The first word stands for all: the others were cut off. */
-	if (err)
-		early_refused(buf, err);
-	ftrace_hash_free(hash);
 }

@@ -24,11 +24,6 @@ struct ftrace_set {
 	void (*replace)(struct ftrace_hash __rcu **hash, struct ftrace_hash *set);
 };
 
-void ftrace_early_append(char *words, size_t size, const char *more);
-void ftrace_early_pending(struct trace_array *tr);
-struct ftrace_hash *ftrace_set_early_words(struct trace_array *tr, struct list_head *pending,
-					   char *words, bool enable);
 int ftrace_set_open(struct file *file, const struct ftrace_set *set);
-void ftrace_forget_file_sites(unsigned long start, unsigned long end);
 
 #endif

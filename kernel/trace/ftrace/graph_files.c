@@ -14,6 +14,7 @@
 
 #include <asm/setup.h>
 
+#include "boot_filter.h"
 #include "callback.h"
 #include "core.h"
 #include "filter_file.h"
@@ -60,16 +61,10 @@ static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *s
 		return;
 	llist_add((struct llist_node *)&old->rcu, &graph_old);
 	/* At boot there is no workqueue, but no filter either. */
-	queue_work(ftrace_any_cpu_wq, &graph_old_work);
+	queue_work(system_dfl_wq, &graph_old_work);
 }
 
-/**
- * ftrace_graph_forget - remove text that is about to be freed from the filters
- * @start: first address of the text
- * @end: first address after the text
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- */
+/* Removes text that is about to be freed from the two sets. Takes ftrace_lock. */
 void ftrace_graph_forget(unsigned long start, unsigned long end)
 {
 	guard(mutex)(&ftrace_lock);
@@ -104,10 +99,7 @@ static const struct file_operations graph_fops = {
 	.release	= ftrace_regex_release,
 };
 
-/**
- * ftrace_graph_tracefs - create the filter files of the graph tracer
- * @d_tracer: the top directory
- */
+/* Creates the files of the two sets. */
 void __init ftrace_graph_tracefs(struct dentry *d_tracer)
 {
 	trace_create_file("set_graph_function", TRACE_MODE_WRITE, d_tracer,
@@ -148,9 +140,7 @@ static void __init graph_early_filter(char *words, bool unwanted)
 		graph_replace(graph_hash(unwanted), set);
 }
 
-/**
- * ftrace_graph_early_filters - apply the boot parameters that set the filters
- */
+/* Applies the boot parameters that set them. */
 void __init ftrace_graph_early_filters(void)
 {
 	if (graph_param[0])

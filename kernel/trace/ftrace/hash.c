@@ -122,13 +122,7 @@ struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned lo
 	return NULL;
 }
 
-/**
- * ftrace_hash_link - put an entry into a hash
- * @hash: the hash, not in use
- * @entry: the entry; its address is not in @hash
- *
- * Context: Process context, may sleep.
- */
+/* Puts an entry into a hash that is not in use and lacks its address. */
 void ftrace_hash_link(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 {
 	if (hash->count > 1UL << hash->size_bits)
@@ -157,32 +151,20 @@ static struct ftrace_func_entry *hash_add(struct ftrace_hash *hash, unsigned lon
  * ftrace_hash_add - add an address to a hash
  * @hash: the hash
  * @ip: the address; may already be in @hash
+ * @exact: the function was named, and not found by a glob. If it cannot be traced, the
+ *	caller that named it gets an error
  *
  * Context: Process context, may sleep.
  * Return: 0, or -ENOMEM.
  */
-int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip)
-{
-	return hash_add(hash, ip) ? 0 : -ENOMEM;
-}
-
-/**
- * ftrace_hash_add_exact - add the address of a named function to a hash
- * @hash: the hash
- * @ip: the address; may already be in @hash
- *
- * If a named site cannot be traced, the caller that named it gets an error.
- *
- * Context: Process context, may sleep.
- * Return: 0, or -ENOMEM.
- */
-int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip)
+int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip, bool exact)
 {
 	struct ftrace_func_entry *entry = hash_add(hash, ip);
 
 	if (!entry)
 		return -ENOMEM;
-	entry->direct = true;
+	if (exact)
+		entry->direct = true;
 	return 0;
 }
 
@@ -198,13 +180,7 @@ void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 	hash->count--;
 }
 
-/**
- * ftrace_hash_merge - move all addresses of a hash to another hash
- * @hash: the hash that gets the addresses
- * @from: the hash that loses the addresses
- *
- * Needs no memory.
- */
+/* Moves all addresses from @from to @hash. Needs no memory. */
 void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 {
 	struct ftrace_func_entry *entry, *there;
@@ -216,6 +192,9 @@ void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 		swap(hash->buckets, from->buckets);
 		swap(hash->size_bits, from->size_bits);
 		swap(hash->count, from->count);
+		/* The functions that were unloaded do not count any more. */
+		if (hash->count)
+			hash->flags &= ~FTRACE_HASH_FL_MOD;
 		return;
 	}
 	for_each_ftrace_entry(from, entry, tmp, i) {
@@ -285,14 +264,7 @@ struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src)
 	return hash;
 }
 
-/**
- * ftrace_hash_wants - does a filter let an address through?
- * @hash: the filter
- * @ip: address of a call site
- *
- * Context: Any context; preemption off, or ftrace_lock held.
- * Return: true if the filter lets @ip through.
- */
+/* Does a filter let @ip through? Any context; preemption off, or ftrace_lock held. */
 bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip)
 {
 	struct ftrace_hash *filter = rcu_dereference_raw_check(hash->filter_hash);
@@ -333,14 +305,7 @@ static bool hash_names_exactly(struct ftrace_ops_hash *hash, unsigned long ip)
 	return entry && ftrace_entry_exact(entry);
 }
 
-/**
- * ftrace_ops_exact - was a site named for an ops, or for an ops that runs under it?
- * @ops: the ops
- * @ip: address of the site
- *
- * Context: ftrace_lock held.
- * Return: true if the site was named.
- */
+/* Was the site named for @ops, or for an ops that runs under it? ftrace_lock held. */
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
 {
 	struct ftrace_ops *sub;
@@ -420,20 +385,15 @@ void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned 
 		hash_forget_entry(hash, entry);
 	}
 	/* Early at boot there is no workqueue. The next call then queues the work. */
-	if (forgotten && ftrace_any_cpu_wq)
-		queue_work(ftrace_any_cpu_wq, &forgotten_work);
+	if (forgotten && system_dfl_wq)
+		queue_work(system_dfl_wq, &forgotten_work);
 	if (hash->count)
 		WRITE_ONCE(hash->flags, flags);
 }
 
-/**
- * ftrace_hash_take - move functions of text that is about to be freed out of a filter
- * @hash: the filter, which nobody reads without ftrace_lock
- * @start: first address of the text
- * @end: first address after the text
- * @taken: where the entries go; the caller frees them
- *
- * Context: ftrace_lock held.
+/*
+ * Moves functions of text that is about to be freed to @taken, whose entries the caller frees.
+ * Nobody reads @hash without ftrace_lock. ftrace_lock held.
  */
 void ftrace_hash_take(struct ftrace_hash *hash, unsigned long start, unsigned long end,
 		      struct hlist_head *taken)
@@ -455,14 +415,7 @@ void ftrace_hash_take(struct ftrace_hash *hash, unsigned long start, unsigned lo
 		hash->flags |= FTRACE_HASH_FL_MOD;
 }
 
-/**
- * ftrace_direct_of - what a direct caller has called at a site
- * @ops: the ops
- * @ip: address of the site
- *
- * Context: ftrace_lock held.
- * Return: the address, 0 if @ops is not a direct caller.
- */
+/* The address that @ops has called at @ip; 0 if it is not a direct caller. ftrace_lock held. */
 unsigned long ftrace_direct_of(struct ftrace_ops *ops, unsigned long ip)
 {
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS

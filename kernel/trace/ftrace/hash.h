@@ -3,6 +3,7 @@
 #ifndef _FTRACE_HASH_H
 #define _FTRACE_HASH_H
 
+#include <linux/cleanup.h>
 #include <linux/types.h>
 
 #include "../ftrace_internal.h"
@@ -13,8 +14,7 @@ struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src);
 void ftrace_hash_free(struct ftrace_hash *hash);
 void ftrace_hash_free_rcu(struct ftrace_hash *hash);
 void ftrace_hash_link(struct ftrace_hash *hash, struct ftrace_func_entry *entry);
-int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip);
-int ftrace_hash_add_exact(struct ftrace_hash *hash, unsigned long ip);
+int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip, bool exact);
 void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry);
 void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from);
 void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from);
@@ -25,6 +25,8 @@ bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip);
 bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);
 unsigned long ftrace_direct_of(struct ftrace_ops *ops, unsigned long ip);
+
+DEFINE_FREE(ftrace_hash, struct ftrace_hash *, ftrace_hash_free(_T))
 
 /* Does a direct caller have the address to call in each entry of its filter? */
 static inline bool ftrace_direct_is_many(const struct ftrace_ops *ops)

@@ -2,11 +2,10 @@
 /*
  * The call sites of a module that has no table of call sites.
  *
- * A module that was built elsewhere, or stripped, can lack the section __mcount_loc. But
- * the compiler puts its call at the head of a function, and the symbols of the module
- * say where its functions are. So the core looks there, when the module is loaded and
- * before its text runs. The core looks at no other bytes: a call in the middle of a
- * function is not the compiler's, and other bytes can be data.
+ * A module that was built elsewhere, or stripped, can lack the section __mcount_loc. But the
+ * compiler puts its call at the head of a function, and the symbols say where functions are. So
+ * the core looks there, before the text of the module runs, and nowhere else: a call in the
+ * middle of a function is not the compiler's, and other bytes can be data.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -16,7 +15,7 @@
 #include <linux/slab.h>
 
 #include "core.h"
-#include "heads.h"
+#include "modules.h"
 
 static bool heads_in_text(const struct module *mod, enum mod_mem_type type,
 			  const Elf_Sym *sym)
@@ -35,17 +34,10 @@ static bool heads_is_function(const struct module *mod, const Elf_Sym *sym)
 	       (heads_in_text(mod, MOD_TEXT, sym) || heads_in_text(mod, MOD_INIT_TEXT, sym));
 }
 
-/**
- * ftrace_heads_convert - find the calls at the heads of functions, and turn them into nops
- * @mod: the module, not visible to others; its text is relocated and has not run
- * @nr: where to put the number of sites
- *
- * As for a module with a table, calls become nops also if there is no memory for the
- * list of sites. Then the functions run, but are not traced.
- *
- * Context: Process context, may sleep.
- * Return: the addresses of the sites in no order, to be freed with kvfree(); NULL, and
- *	@nr is 0, if there is no memory for them.
+/*
+ * Finds the calls at the heads of functions of a module that has not run, and makes them nops,
+ * also if there is no memory for the list. Returns the sites in no order, for kvfree(), or NULL,
+ * and sets @nr.
  */
 unsigned long *ftrace_heads_convert(struct module *mod, unsigned int *nr)
 {

@@ -2,18 +2,17 @@
 /*
  * Heirs: classes with many ops that take over a trampoline.
  *
- * The trampoline of a class with many ops walks an array, so it can have another set of ops
- * without a change of its code. If a plan moves all sites of such a class to one new class,
- * the new class takes over the trampoline, and no site is patched. So an ops that comes to
- * a thousand others, or leaves them, costs a new array.
+ * The trampoline of a class with many ops walks an array, so it can serve another set of ops
+ * without a change of its code. If a plan moves all sites of such a class to one new class, the
+ * new class takes it over, and no site is patched. So an ops that joins a thousand others, or
+ * leaves them, costs a new array.
  *
- * The heir is known when the plan has all its sites. Until then, a new class with many ops
- * has an array and no trampoline.
+ * The heir is known when the plan has all its sites. Until then a new class with many ops has an
+ * array and no trampoline.
  */
 #include "caller.h"
 #include "class.h"
 #include "core.h"
-#include "heirs.h"
 
 /* Consecutive sites that go from one class to one class. Returns their number. */
 static unsigned int heirs_alike(const struct ftrace_patch *batch, unsigned int nr)
@@ -57,7 +56,7 @@ static void heirs_count(const struct ftrace_patch *batch, unsigned int nr)
  */
 static bool heirs_may_take(const struct ftrace_class *to, const struct ftrace_class *from)
 {
-	return to->walk && from->caller && !from->stale && from->heir == to &&
+	return to->walk && from->caller && !ftrace_class_stale(from) && from->heir == to &&
 	       from->leaving == from->users && from->direct == to->direct &&
 	       ftrace_caller_fits(from->caller, to->ops, to->nr);
 }
@@ -101,15 +100,9 @@ int ftrace_heirs_prepare(const struct ftrace_patch *batch, unsigned int nr)
 	return ret;
 }
 
-/**
- * ftrace_heirs_take - let the heirs take over their trampolines
- * @batch: the sites and slots of a plan that cannot fail any more
- * @nr: number of sites and slots
- *
- * From now on, the sites of the donors call the callbacks of the heirs. The sites still have
- * the class that they had.
- *
- * Context: Process context. ftrace_lock held.
+/*
+ * The plan cannot fail any more: the sites of the donors in @batch call the callbacks of the
+ * heirs from now on, still with their old class. ftrace_lock held.
  */
 void ftrace_heirs_take(const struct ftrace_patch *batch, unsigned int nr)
 {

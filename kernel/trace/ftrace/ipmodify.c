@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sharing of a function by a direct caller and an ops that changes the instruction
- * pointer (livepatch).
+ * Sharing of a function by a direct caller and an ops that changes the instruction pointer
+ * (livepatch).
  *
- * Both may be on one function if the owner of the direct caller can make the direct
- * caller return to the address to which the instruction pointer is set. The core
- * asks the owner before the second of the two is registered; see enum
- * ftrace_ops_cmd.
+ * Both may be on one function if the direct caller can return to the address that the
+ * instruction pointer is set to. The core asks its owner before the second of the two is
+ * registered; see enum ftrace_ops_cmd.
  */
 #include <linux/ftrace_arch.h>
 
@@ -87,17 +86,10 @@ static int ipmodify_ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int
 	return 0;
 }
 
-/**
- * ftrace_ipmodify_begin - ask the owners of direct callers before an ops is registered
- * @ops: the ops
- *
- * If @ops changes the instruction pointer, the owners of direct callers on its
- * functions must agree to share these functions.
- *
- * Context: Process context, may sleep. Returns with direct_mutex held if the result
- *	is 0 and @ops changes the instruction pointer.
- * Return: 0, and the caller must call ftrace_ipmodify_end(); -EBUSY, -EAGAIN or the
- *	answer of an owner, with nothing changed.
+/*
+ * If @ops changes the instruction pointer, asks the owners of direct callers on its functions to
+ * share them, and then returns 0 with direct_mutex held, until ftrace_ipmodify_end(). Else
+ * -EBUSY, -EAGAIN or the owner's error.
  */
 int ftrace_ipmodify_begin(struct ftrace_ops *ops)
 {
@@ -115,13 +107,9 @@ int ftrace_ipmodify_begin(struct ftrace_ops *ops)
 	return ret;
 }
 
-/**
- * ftrace_ipmodify_end - end what ftrace_ipmodify_begin() began
- * @ops: the ops
- * @registered: the registration succeeded
- *
- * Context: Process context, may sleep. direct_mutex as ftrace_ipmodify_begin() left
- *	it.
+/*
+ * Ends what ftrace_ipmodify_begin() began; an ops that was not registered takes back the
+ * question.
  */
 void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered)
 {
@@ -134,12 +122,7 @@ void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered)
 	mutex_unlock(&direct_mutex);
 }
 
-/**
- * ftrace_ipmodify_gone - tell the owners of direct callers that an ops was unregistered
- * @ops: the ops
- *
- * Context: Process context, may sleep. Takes direct_mutex.
- */
+/* Tells the owners of direct callers that @ops was unregistered. Takes direct_mutex. */
 void ftrace_ipmodify_gone(struct ftrace_ops *ops)
 {
 	int all = INT_MAX;

@@ -43,13 +43,9 @@ struct init_name {
 /* Changed with ftrace_lock held, read under RCU. */
 static LIST_HEAD(init_names);
 
-/**
- * ftrace_save_init_names - keep the names of functions that were traced
- * @t: a table of a module, whose text is about to be freed
- *
- * If there is no memory for a name, its address is shown instead.
- *
- * Context: Process context, may sleep. ftrace_lock held.
+/*
+ * Keeps the names of functions that were traced in the text of @t, which is about to be freed.
+ * Without memory for a name its address is shown. ftrace_lock held.
  */
 void ftrace_save_init_names(struct ftrace_table *t)
 {
@@ -57,7 +53,7 @@ void ftrace_save_init_names(struct ftrace_table *t)
 	char name[FTRACE_NAME_ROOM];
 
 	lockdep_assert_held(&ftrace_lock);
-	if (ftrace_names_start(&names, t))
+	if (ftrace_names_start(&names, t->mod, t->start, t->end))
 		return;
 	for (unsigned int i = 0; i < t->nr; i++) {
 		unsigned long size, offset;
@@ -89,12 +85,7 @@ static void init_name_drop(struct init_name *entry)
 	kfree_rcu(entry, rcu);
 }
 
-/**
- * ftrace_drop_init_names - free the names that were kept for a module
- * @mod: the module
- *
- * Context: Takes ftrace_lock.
- */
+/* Frees the names that were kept for @mod. Takes ftrace_lock. */
 void ftrace_drop_init_names(struct module *mod)
 {
 	struct init_name *entry, *tmp;
@@ -105,13 +96,9 @@ void ftrace_drop_init_names(struct module *mod)
 			init_name_drop(entry);
 }
 
-/**
- * ftrace_keep_failed_names - keep the names that were saved for a module that failed to load
- * @mod: the module, which is about to be freed
- *
- * They are kept until the module fails again, or its text is used by another module.
- *
- * Context: Process context. Takes ftrace_lock.
+/*
+ * @mod failed to load and is about to be freed. Its names stay until it fails again or its text
+ * is used by another module. Takes ftrace_lock.
  */
 void ftrace_keep_failed_names(struct module *mod)
 {
@@ -127,13 +114,7 @@ void ftrace_keep_failed_names(struct module *mod)
 	}
 }
 
-/**
- * ftrace_drop_failed_names - free the kept names of functions in text that is used again
- * @start: first address of the text
- * @end: first address after the text
- *
- * Context: ftrace_lock held.
- */
+/* Frees the kept names of functions in text that is used again. ftrace_lock held. */
 void ftrace_drop_failed_names(unsigned long start, unsigned long end)
 {
 	struct init_name *entry, *tmp;
@@ -160,6 +141,8 @@ static const unsigned char *init_name_buildid(const struct init_name *entry)
  * @modname: where to put the name of the module, or NULL
  * @modbuildid: where to put the build id of the module, or NULL
  * @sym: where to put the name of the function, KSYM_NAME_LEN bytes
+ *
+ * The name of the module stays for a grace period of RCU after the module has gone.
  *
  * Context: Any context except NMI.
  * Return: length of the name, 0 if there is none.
@@ -251,13 +234,7 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
  */
 #define CODE_PER_EVENT	SZ_32K
 
-/**
- * ftrace_announce_tramp - tell perf about a trampoline that may appear in samples
- * @tramp: the trampoline
- * @gone: the trampoline is about to be freed
- *
- * Context: Process context, may sleep.
- */
+/* Tells perf about a trampoline that may appear in samples, or is about to be freed. */
 void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone)
 {
 	unsigned int len;

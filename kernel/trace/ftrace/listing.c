@@ -129,7 +129,7 @@ static void listing_show_name(struct ftrace_listing *l, struct seq_file *m,
 	char *buf;
 
 	if (!l->walking)
-		l->walking = !ftrace_names_start(&l->names, t);
+		l->walking = !ftrace_names_start(&l->names, t->mod, t->start, t->end);
 	if (!l->walking || !ftrace_names_find(&l->names, ip)) {
 		seq_printf(m, "%ps", (void *)ip);
 		return;
@@ -174,7 +174,7 @@ static void listing_show_subs(struct seq_file *m, struct ftrace_ops *ops, unsign
 		seq_puts(m, head);
 		head = "";
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-		if (ftrace_sub_is_graph(sub)) {
+		if (sub->flags & FTRACE_OPS_FL_GRAPH) {
 			struct fgraph_ops *gops = container_of(sub, struct fgraph_ops, ops);
 
 			seq_printf(m, " {ent:%pS ret:%pS}", gops->entryfunc, gops->retfunc);

@@ -15,13 +15,7 @@
 #include "names.h"
 #include "table.h"
 
-/**
- * ftrace_glob_match - does a name match a glob?
- * @g: the glob, as parsed by filter_parse_regex()
- * @name: the name
- *
- * Return: true if @name matches.
- */
+/* Does @name match a glob that filter_parse_regex() has parsed? */
 bool ftrace_glob_match(const struct ftrace_glob *g, const char *name)
 {
 	const char *at;
@@ -78,7 +72,7 @@ static int match_site(struct match *m, struct ftrace_table *t, struct ftrace_sit
 	}
 	if (!m->within && !m->exact && site->state & SITE_FAILED)
 		return 0;
-	ret = m->exact ? ftrace_hash_add_exact(m->hash, ip) : ftrace_hash_add(m->hash, ip);
+	ret = ftrace_hash_add(m->hash, ip, m->exact);
 	m->found += !ret;
 	return ret;
 }
@@ -123,7 +117,7 @@ static int match_table(struct match *m, struct ftrace_table *t,
 	struct ftrace_names names;
 	int ret;
 
-	ret = ftrace_names_start(&names, t);
+	ret = ftrace_names_start(&names, t->mod, t->start, t->end);
 	if (ret)
 		return ret;
 	for (unsigned int i = 0; i < t->nr && !ret; i++) {
@@ -217,7 +211,7 @@ static int match_all(struct match *m, struct ftrace_glob *func, const char *mod)
 		for_each_ftrace_table(t, i) {
 			if (ret)
 				break;
-			if (by_name && !t->mod)
+			if (by_name && (!t->mod || !ftrace_names_has(t->mod, func->search)))
 				continue;
 			if (!mod || match_mod(t, &mod_glob, mod_not))
 				ret = match_table(m, t, func);
@@ -227,7 +221,7 @@ static int match_all(struct match *m, struct ftrace_glob *func, const char *mod)
 	return ret ?: m->found;
 }
 
-static int match_locked(struct match *m, char *glob, const char *mod)
+static int match_run(struct match *m, char *glob, const char *mod)
 {
 	bool not;
 	struct ftrace_glob func = match_glob_parse(glob, &not);
@@ -237,49 +231,70 @@ static int match_locked(struct match *m, char *glob, const char *mod)
 	/* The caller has taken one `!' off, and no name starts with another one. */
 	if (not)
 		return 0;
-	guard(mutex)(&ftrace_lock);
 	return match_all(m, &func, mod);
 }
 
 /**
  * ftrace_hash_match - add all functions that a glob matches to a hash
  * @hash: the hash
- * @glob: name, glob, number or address; without a leading `!'
+ * @glob: name, glob, number or address; without a leading `!'; modified
  * @mod: name or glob of the modules to search, with a leading `!' for all other
  *	modules, empty for all modules; NULL for the kernel and all modules
  *
- * Context: Process context, may sleep. Takes ftrace_lock.
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: number of functions found, also of those already in @hash; or -ENOMEM
  *	with nothing changed.
  */
 int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod)
 {
 	struct match m = { .hash = ftrace_hash_alloc() };
-	int ret = match_locked(&m, glob, mod);
+	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
+	ret = match_run(&m, glob, mod);
 	if (ret > 0)
 		ftrace_hash_merge(hash, m.hash);
 	ftrace_hash_free(m.hash);
 	return ret;
 }
 
-/**
- * ftrace_hash_unmatch - remove all functions that a glob matches from a hash
- * @hash: the hash, not in use
- * @glob: as for ftrace_hash_match()
- * @mod: as for ftrace_hash_match()
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- * Return: number of functions that match, in @hash or not; or -ENOMEM with nothing
- *	changed.
+/*
+ * Removes the functions that a glob matches, see ftrace_hash_match(). Returns how many match, in
+ * @hash or not, or -ENOMEM. ftrace_lock held.
  */
 int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod)
 {
 	struct match m = { .hash = ftrace_hash_alloc(), .within = hash };
-	int ret = match_locked(&m, glob, mod);
+	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
+	ret = match_run(&m, glob, mod);
 	if (ret > 0)
 		ftrace_hash_subtract(hash, m.hash);
 	ftrace_hash_free(m.hash);
 	return ret;
+}
+
+/**
+ * ftrace_hash_word - change a hash by one word of a filter
+ * @hash: the hash, not in use
+ * @word: name, glob, number or address of the functions to add; with `!' before it, to
+ *	remove
+ * @mod: as for ftrace_hash_match()
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0; -EINVAL if no function matches; or -ENOMEM. After an error nothing has changed.
+ */
+int ftrace_hash_word(struct ftrace_hash *hash, const char *word, const char *mod)
+{
+	bool del = *word == '!';
+	/* Matching writes into the glob, and the caller may have to show the word. */
+	char *glob __free(kfree) = kstrdup(word + del, GFP_KERNEL);
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+	if (!glob)
+		return -ENOMEM;
+	ret = del ? ftrace_hash_unmatch(hash, glob, mod) : ftrace_hash_match(hash, glob, mod);
+	return ret > 0 ? 0 : ret ?: -EINVAL;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of sites are added and removed, with modules and when init memory is freed.
+ * Tables of sites come and go, with modules and when init memory is freed.
  *
- * The calls that the compiler made become nops before their text runs. This needs no
- * memory and cannot fail. The table that makes the sites traceable is made after
- * that. If there is no memory for the table, the functions run, but are not traced.
+ * The compiler's calls become nops before their text runs, which needs no memory and cannot
+ * fail. The table that makes the sites traceable is made after that. Without memory for it, the
+ * functions run and are not traced.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -17,9 +17,7 @@
 #include "class.h"
 #include "core.h"
 #include "filter.h"
-#include "filter_file.h"
 #include "graph_files.h"
-#include "heads.h"
 #include "kallsyms.h"
 #include "modules.h"
 #include "ops.h"
@@ -28,14 +26,15 @@
 #include "probes.h"
 #include "table.h"
 
-/* dyn_ftrace_total_info shows these: sites, pages of tables, tables. */
+/*
+ * dyn_ftrace_total_info shows these: sites, pages of tables, tables; how many ns boot and
+ * the loading of modules took for call sites.
+ */
 unsigned long ftrace_update_tot_cnt;
 unsigned long ftrace_number_of_pages;
 unsigned long ftrace_number_of_groups;
-#ifdef FTRACE_SHOWS_TIMES
 u64 ftrace_update_time;
 u64 ftrace_total_mod_time;
-#endif
 
 static void mod_account(const struct ftrace_table *t, int sign)
 {
@@ -52,15 +51,7 @@ static int mod_cmp_ips(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/**
- * ftrace_mod_sort - sort a list of sites
- * @ips: the addresses
- * @nr: number of addresses
- *
- * The linker leaves the addresses sorted, unless it was told to shuffle sections.
- *
- * Context: Boot, or the loading of a module.
- */
+/* The linker leaves the addresses sorted, unless it was told to shuffle sections. */
 void ftrace_mod_sort(unsigned long *ips, unsigned int nr)
 {
 	for (unsigned int i = 1; i < nr; i++) {
@@ -71,15 +62,9 @@ void ftrace_mod_sort(unsigned long *ips, unsigned int nr)
 	}
 }
 
-/**
- * ftrace_mod_convert - turn calls into nops in text that does not run yet
- * @ips: addresses of sites
- * @nr: number of addresses
- * @start: first address of the text
- * @end: first address after the text
- *
- * Context: Boot, or the loading of a module.
- * Return: number of sites that became nops; the other sites are reported.
+/*
+ * Turns calls into nops in text that does not run yet. Returns how many; other sites are
+ * reported.
  */
 unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
 				unsigned long start, unsigned long end)
@@ -109,17 +94,9 @@ static void mod_check_sites(struct ftrace_table *t)
 	}
 }
 
-/**
- * ftrace_mod_add - make the table of a stretch of text
- * @mod: the module; NULL for the kernel
- * @start: first address of the text
- * @end: first address after the text
- * @ips: addresses of sites, sorted, also of other text
- * @nr: number of addresses
- * @live: the sites may be patched from now on
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, also if the text has no sites; or -ENOMEM.
+/*
+ * Makes the table of a stretch of text from @ips, which are sorted and may have other sites. 0,
+ * also if there are none, or -ENOMEM. ftrace_lock held.
  */
 int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
 		   const unsigned long *ips, unsigned int nr, bool live)
@@ -172,17 +149,17 @@ static struct ftrace_table *mod_find_table(struct module *mod, unsigned long sta
 }
 
 /*
- * Remove the table of text that is about to be freed. With @names, keep the names of
- * the functions that were traced.
+ * Remove the table of text that is about to be freed, if there is one. With @names, keep the
+ * names of the functions that were traced.
  */
-static void mod_free_text(struct module *mod, void *start, void *end, bool names)
+static bool mod_free_text(struct module *mod, void *start, void *end, bool names)
 {
 	struct ftrace_table *t;
 
 	scoped_guard(mutex, &ftrace_lock) {
 		t = mod_find_table(mod, (unsigned long)start, (unsigned long)end);
 		if (!t)
-			return;
+			return false;
 		if (names)
 			ftrace_save_init_names(t);
 		mod_drop_table(t);
@@ -192,6 +169,7 @@ static void mod_free_text(struct module *mod, void *start, void *end, bool names
 	ftrace_forget_file_sites((unsigned long)start, (unsigned long)end);
 	ftrace_graph_forget((unsigned long)start, (unsigned long)end);
 	ftrace_forget_probes((unsigned long)start, (unsigned long)end);
+	return true;
 }
 
 /**
@@ -262,7 +240,7 @@ void ftrace_module_init(struct module *mod)
 	}
 	if (ret)
 		pr_warn("%s: no memory for its call sites, not traced\n", mod->name);
-	ftrace_module_took(sched_clock() - start_time);
+	ftrace_total_mod_time += sched_clock() - start_time;
 }
 
 /*
@@ -330,13 +308,13 @@ void ftrace_module_enable(struct module *mod)
 	}
 }
 
-/* Is the init text still there? Then the module fails to load: otherwise it was freed. */
-static bool mod_has_init_table(struct module *mod)
+/* When a module has started, the memory that only its start needs is freed. */
+static bool mod_has_started(const struct module *mod)
 {
-	unsigned long start = (unsigned long)mod->mem[MOD_INIT_TEXT].base;
-
-	guard(mutex)(&ftrace_lock);
-	return mod_find_table(mod, start, start + mod->mem[MOD_INIT_TEXT].size);
+	for_class_mod_mem_type(type, init)
+		if (mod->mem[type].size)
+			return false;
+	return true;
 }
 
 /**
@@ -350,15 +328,15 @@ static bool mod_has_init_table(struct module *mod)
  */
 void ftrace_release_mod(struct module *mod)
 {
-	bool failed = mod_has_init_table(mod);
+	bool failed = !mod_has_started(mod), found = false;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(module_text); i++) {
 		const struct module_memory *mem = &mod->mem[module_text[i]];
 
 		if (mem->size)
-			mod_free_text(mod, mem->base, mem->base + mem->size, failed);
+			found |= mod_free_text(mod, mem->base, mem->base + mem->size, failed);
 	}
-	if (failed)
+	if (failed && found)
 		ftrace_keep_failed_names(mod);
 	ftrace_drop_init_names(mod);
 	ftrace_pending_gone(mod->name);

@@ -13,4 +13,7 @@ unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
 int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
 		   const unsigned long *ips, unsigned int nr, bool live);
 
+/* heads.c: the sites of a module without a table */
+unsigned long *ftrace_heads_convert(struct module *mod, unsigned int *nr);
+
 #endif

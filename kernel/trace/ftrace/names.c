@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/module_symbol.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/unaligned.h>
 
 #include "../../kallsyms_internal.h"
@@ -20,7 +21,6 @@
 #endif
 #include "core.h"
 #include "names.h"
-#include "table.h"
 
 /* What a byte of a compressed name stands for. */
 static struct token {
@@ -29,11 +29,7 @@ static struct token {
 	u8	len;
 } tokens[256] __ro_after_init;
 
-/**
- * ftrace_names_init - prepare the table of tokens of compressed names
- *
- * Context: Boot, before all other functions of this file.
- */
+/* Prepares the table of tokens. Boot, before all other functions of this file. */
 void __init ftrace_names_init(void)
 {
 	for (int i = 0; i < ARRAY_SIZE(tokens); i++) {
@@ -67,62 +63,13 @@ static unsigned int names_skip(unsigned int stream)
 }
 
 #ifdef CONFIG_MODULES
-static bool names_modsym_before(const struct ftrace_modsym *x, const struct ftrace_modsym *y)
+static int names_modsym_cmp(const void *a, const void *b)
 {
-	return x->addr != y->addr ? x->addr < y->addr : x->index < y->index;
-}
+	const struct ftrace_modsym *x = a, *y = b;
 
-/* Returns how many symbols, from the first symbol on, are in order. */
-static unsigned int names_run_length(const struct ftrace_modsym *syms, unsigned int nr)
-{
-	unsigned int i = min(nr, 1U);
-
-	while (i < nr && names_modsym_before(&syms[i - 1], &syms[i]))
-		i++;
-	return i;
-}
-
-/* Merge each pair of neighbouring runs into one. Returns the new number of runs. */
-static unsigned int names_merge_runs(const struct ftrace_modsym *syms, unsigned int nr,
-				     struct ftrace_modsym *to)
-{
-	const struct ftrace_modsym *a = syms, *end = syms + nr;
-	unsigned int runs = 0;
-
-	for (; a < end; runs++) {
-		const struct ftrace_modsym *b = a + names_run_length(a, end - a);
-		const struct ftrace_modsym *a_end = b, *b_end = b + names_run_length(b, end - b);
-
-		while (a < a_end && b < b_end)
-			*to++ = names_modsym_before(b, a) ? *b++ : *a++;
-		while (a < a_end)
-			*to++ = *a++;
-		while (b < b_end)
-			*to++ = *b++;
-		a = b_end;
-	}
-	return runs;
-}
-
-/*
- * An assembler writes symbols in the order of its input. So most symbols of a module
- * are in a few long runs. Merging them takes less time than sort(), which does not use
- * this order: with sort(), a reading of all functions takes 1.4 times as long.
- */
-static int names_sort_modsyms(struct ftrace_names *n)
-{
-	struct ftrace_modsym *other = kvmalloc_array(max(n->nr, 1U), sizeof(*other),
-						     GFP_KERNEL);
-	unsigned int runs;
-
-	if (!other)
-		return -ENOMEM;
-	do {
-		runs = names_merge_runs(n->syms, n->nr, other);
-		swap(n->syms, other);
-	} while (runs > 1);
-	kvfree(other);
-	return 0;
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->index < y->index ? -1 : 1;
 }
 
 /* module_mutex is held, so that the symbols of init code stay during the walk. */
@@ -131,9 +78,9 @@ static struct mod_kallsyms *names_modsyms(struct module *mod)
 	return rcu_dereference_protected(mod->kallsyms, lockdep_is_held(&module_mutex));
 }
 
-static int names_modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
+static int names_modsyms_start(struct ftrace_names *n, unsigned long start, unsigned long end)
 {
-	struct mod_kallsyms *k = names_modsyms(t->mod);
+	struct mod_kallsyms *k = names_modsyms(n->mod);
 
 	n->syms = kvmalloc_array(max(k->num_symtab, 1U), sizeof(*n->syms), GFP_KERNEL);
 	if (!n->syms)
@@ -145,7 +92,7 @@ static int names_modsyms_start(struct ftrace_names *n, const struct ftrace_table
 		const char *name;
 
 		ftrace_yield(i);
-		if (sym->st_value < t->start || sym->st_value >= t->end ||
+		if (sym->st_value < start || sym->st_value >= end ||
 		    sym->st_shndx == SHN_UNDEF)
 			continue;
 		name = k->strtab + sym->st_name;
@@ -153,10 +100,27 @@ static int names_modsyms_start(struct ftrace_names *n, const struct ftrace_table
 			continue;
 		n->syms[n->nr++] = (struct ftrace_modsym){ sym->st_value, i };
 	}
-	if (!names_sort_modsyms(n))
-		return 0;
-	kvfree(n->syms);
-	return -ENOMEM;
+	sort(n->syms, n->nr, sizeof(*n->syms), names_modsym_cmp, NULL);
+	return 0;
+}
+
+/*
+ * Does @mod have a symbol @name, in its text or not? One comparison for each symbol takes less
+ * time than a walk, which sorts the symbols. ftrace_lock held, so that the sites of @mod stay.
+ */
+bool ftrace_names_has(struct module *mod, const char *name)
+{
+	struct mod_kallsyms *k;
+
+	lockdep_assert_held(&ftrace_lock);
+	guard(mutex)(&module_mutex);
+	k = names_modsyms(mod);
+	for (unsigned int i = 1; i < k->num_symtab; i++) {
+		if (!strcmp(k->strtab + k->symtab[i].st_name, name))
+			return true;
+		ftrace_yield(i);
+	}
+	return false;
 }
 
 static const char *names_modsym_name(const struct ftrace_names *n)
@@ -181,9 +145,14 @@ static const void *names_modsyms(struct module *mod)
 	return NULL;
 }
 
-static int names_modsyms_start(struct ftrace_names *n, const struct ftrace_table *t)
+static int names_modsyms_start(struct ftrace_names *n, unsigned long start, unsigned long end)
 {
 	return -EINVAL;
+}
+
+bool ftrace_names_has(struct module *mod, const char *name)
+{
+	return false;
 }
 
 static const char *names_modsym_name(const struct ftrace_names *n)
@@ -225,49 +194,46 @@ static void names_seek(struct ftrace_names *n, unsigned long ip)
 }
 
 /**
- * ftrace_names_start - begin a walk along the symbols beside a table
+ * ftrace_names_start - begin a walk along the symbols of a range of text
  * @n: the walk
- * @t: the table; may still have no sites
+ * @mod: the module that the text belongs to, or NULL for the kernel
+ * @start: first address of the text
+ * @end: first address after the text
  *
- * Until ftrace_names_end(), module_mutex is held if @t is the table of a module.
+ * Until ftrace_names_end(), module_mutex is held if @mod is not NULL.
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, and the caller must call ftrace_names_end(); or -ENOMEM.
  */
-int ftrace_names_start(struct ftrace_names *n, const struct ftrace_table *t)
+int ftrace_names_start(struct ftrace_names *n, struct module *mod, unsigned long start,
+		       unsigned long end)
 {
 	lockdep_assert_held(&ftrace_lock);
-	*n = (struct ftrace_names){ .mod = t->mod };
+	*n = (struct ftrace_names){ .mod = mod };
 
-	if (!n->mod) {
+	if (!mod) {
 		n->nr = kallsyms_num_syms;
-		names_seek(n, t->start);
+		names_seek(n, start);
 		return 0;
 	}
 
 	names_modsyms_lock();
-	if (!names_modsyms_start(n, t))
+	if (!names_modsyms_start(n, start, end))
 		return 0;
 	names_modsyms_unlock();
 	return -ENOMEM;
 }
 
-/**
- * ftrace_names_pause - let others change the symbols until ftrace_names_resume()
- * @n: the walk
- */
+/* Lets others change the symbols until ftrace_names_resume(). */
 void ftrace_names_pause(struct ftrace_names *n)
 {
 	if (n->mod)
 		names_modsyms_unlock();
 }
 
-/**
- * ftrace_names_resume - continue a paused walk
- * @n: the walk; its module, if any, still exists
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: true; false if the symbols have changed, and the walk has been ended.
+/*
+ * Goes on with a paused walk whose module still exists. If the symbols have changed, ends it and
+ * returns false. ftrace_lock held.
  */
 bool ftrace_names_resume(struct ftrace_names *n)
 {
@@ -281,10 +247,7 @@ bool ftrace_names_resume(struct ftrace_names *n)
 	return false;
 }
 
-/**
- * ftrace_names_drop - end a walk that is paused
- * @n: the walk
- */
+/* Ends a paused walk. */
 void ftrace_names_drop(struct ftrace_names *n)
 {
 	kvfree(n->syms);
@@ -370,15 +333,7 @@ unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf)
 	return to - buf;
 }
 
-/**
- * ftrace_names_holds - can the name of the symbol found have these characters?
- * @n: the walk
- * @chars: the characters, each by ftrace_name_char()
- *
- * Context: As for ftrace_names_find().
- * Return: false if the name lacks a character; true if the name may have all of
- *	them, in any order.
- */
+/* Can the name of the symbol found have these characters, in any order? See ftrace_name_char(). */
 bool ftrace_names_holds(const struct ftrace_names *n, u32 chars)
 {
 	unsigned int nr;

@@ -10,7 +10,6 @@
 #include <linux/kallsyms.h>
 #include <linux/types.h>
 
-struct ftrace_table;
 struct module;
 
 /* Names are written in whole words. */
@@ -55,10 +54,12 @@ struct ftrace_names {
 };
 
 void __init ftrace_names_init(void);
-int ftrace_names_start(struct ftrace_names *n, const struct ftrace_table *t);
+int ftrace_names_start(struct ftrace_names *n, struct module *mod, unsigned long start,
+		       unsigned long end);
 bool ftrace_names_find(struct ftrace_names *n, unsigned long ip);
 unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf);
 bool ftrace_names_holds(const struct ftrace_names *n, u32 chars);
+bool ftrace_names_has(struct module *mod, const char *name);
 void ftrace_names_end(struct ftrace_names *n);
 void ftrace_names_pause(struct ftrace_names *n);
 bool ftrace_names_resume(struct ftrace_names *n);

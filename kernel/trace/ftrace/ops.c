@@ -10,7 +10,6 @@
 #include <linux/ftrace_arch.h>
 #include <linux/kprobes.h>
 #include <linux/slab.h>
-#include <linux/sysctl.h>
 
 #include <asm/sections.h>
 
@@ -45,15 +44,9 @@ struct ftrace_ops global_ops = {
 
 static u64 ops_seq;
 
-/**
- * ftrace_ops_init_with - set up an ops before its first use, with a filter
- * @ops: the ops
- * @filter: the filter that it uses
- *
- * Several users of an ops may call this function at the same time, and none of them
- * initialises a lock that another one holds already.
- *
- * Context: Process context.
+/*
+ * Sets up an ops, with a filter, before its first use. If several users do it at the same time,
+ * none initialises a lock that another holds.
  */
 void ftrace_ops_init_with(struct ftrace_ops *ops, struct ftrace_ops_hash *filter)
 {
@@ -112,14 +105,9 @@ static struct ftrace_scope ops_scope(struct ftrace_ops *ops)
 	return (struct ftrace_scope){ .hash = { filter } };
 }
 
-/**
- * ftrace_ops_plan - put an ops on the sites that it wants now
- * @ops: the ops
- * @where: the ops whose filter changed: @ops itself, or an ops that runs under @ops
- * @flags: of the plan
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or an error of ftrace_plan_run() with no site changed.
+/*
+ * Puts @ops on the sites that it wants now that the filter of @where, itself or an ops under it,
+ * has changed. Errors of ftrace_plan_run(). ftrace_lock held.
  */
 int ftrace_ops_plan(struct ftrace_ops *ops, struct ftrace_ops *where, unsigned int flags)
 {
@@ -131,29 +119,35 @@ int ftrace_ops_plan(struct ftrace_ops *ops, struct ftrace_ops *where, unsigned i
 }
 
 /**
- * ftrace_ops_set_func - change the callback of an ops
+ * ftrace_ops_set_func - change the callback of an ops, and what turns tasks away before it
  * @ops: the ops, registered or not
  * @func: the new callback
+ * @guard: the new guard, which the caller of this function keeps until @ops has another one; NULL
+ *	if no task is turned away
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or an error with nothing changed.
  */
-int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
+int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func, struct ftrace_guard *guard)
 {
+	struct ftrace_guard *old_guard = ops->guard;
 	ftrace_func_t old = ops->func;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
-	if (old == func)
+	if (old == func && old_guard == guard)
 		return 0;
 	ops->func = func;
+	ops->guard = guard;
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
 		return 0;
 
 	ftrace_classes_stale(ops);
 	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_KEEPS);
-	if (ret)
+	if (ret) {
 		ops->func = old;
+		ops->guard = old_guard;
+	}
 	return ret;
 }
 
@@ -175,19 +169,10 @@ static int __init ops_rebuild_early_tramps(void)
 }
 core_initcall(ops_rebuild_early_tramps);
 
-/**
- * ftrace_clashes_unseen - would this filter conflict with other ops once tracing is
- *	enabled again?
- * @ops: the ops
- * @old: the functions that @ops has already, or NULL
- * @filter: the functions that @ops would get
- *
- * While tracing is switched off, no site shows which ops share it, and the owners of
- * direct callers cannot be asked. So ops that would need to agree do not share a
- * function.
- *
- * Context: ftrace_lock held.
- * Return: true if there is a conflict.
+/*
+ * Would @filter, in place of @old, conflict with other ops once tracing is enabled again? Till
+ * then no site shows which ops share it, and owners of direct callers cannot be asked, so ops
+ * that would need to agree do not share a function. ftrace_lock held.
  */
 bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 			   struct ftrace_hash *filter)
@@ -283,6 +268,8 @@ int ftrace_ops_start(struct ftrace_ops *ops, unsigned int flags)
 	ops->saved_func = ops->func;
 	if (ftrace_pids_enabled(ops))
 		ops->func = ftrace_pid_func;
+	if (ops->flags & FTRACE_OPS_FL_PID)
+		ops->guard = ftrace_pid_guard(ops);
 
 	ops->callback->seq = ++ops_seq;
 	ops->flags |= FTRACE_OPS_FL_ENABLED;
@@ -369,19 +356,12 @@ static int ops_plan_replace(struct ftrace_ops *old, struct ftrace_ops *new)
 	return ftrace_plan_run(changes, ARRAY_SIZE(changes), &scope, FTRACE_PLAN_AGREED);
 }
 
-/**
- * ftrace_ops_replace - let an ops take the place of another ops
- * @old: a registered ops without ops under it
- * @new: an ops that is not registered, with the same flags and callback; its filter has no
- *	function that the filter of @old does not have
- *
- * At every moment, each function of @new calls exactly one of the two. The caller must then
- * drop the lock and call ftrace_ops_stop_wait() for @old. This waits for tasks in the
- * callback of @old only, while a smaller filter of @old would leave tasks behind that nobody
- * can tell from the tasks in other functions of @old.
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or an error with nothing changed.
+/*
+ * Lets @new, with the flags and callback of @old and some of its functions, take the place of
+ * @old. Each function of @new calls one of the two at every moment. The caller then drops the
+ * lock and calls ftrace_ops_stop_wait(@old), which waits for tasks in this callback only. With a
+ * smaller filter of @old nobody could tell them from tasks in its other functions. ftrace_lock
+ * held.
  */
 int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new)
 {
@@ -486,14 +466,7 @@ int ftrace_is_dead(void)
 	return ftrace_killed();
 }
 
-/**
- * ftrace_set_enabled - switch all ops that are not permanent off, or on again
- * @on: true to switch them on
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or an error with nothing changed: -EBUSY if a permanent ops is
- *	registered, because a permanent ops must not be switched off; -ENOMEM.
- */
+/* Switches all ops off, or on again: -EBUSY if one is permanent, -ENOMEM. ftrace_lock held. */
 int ftrace_set_enabled(bool on)
 {
 	const struct ftrace_scope scope = { .all = true };
@@ -524,43 +497,3 @@ int ftrace_set_enabled(bool on)
 	kvfree(changes);
 	return ret;
 }
-
-#ifdef CONFIG_SYSCTL
-static int ops_enabled_sysctl(const struct ctl_table *table, int write,
-			      void *buffer, size_t *lenp, loff_t *ppos)
-{
-	int ret, old;
-
-	guard(mutex)(&ftrace_lock);
-	if (write && ftrace_killed())
-		return -ENODEV;
-
-	old = ftrace_enabled;
-	ret = proc_dointvec(table, write, buffer, lenp, ppos);
-	if (ret || !write || !!old == !!ftrace_enabled)
-		return ret;
-
-	ret = ftrace_enabled ? 0 : ftrace_refuse_off();
-	ret = ret ?: ftrace_set_enabled(ftrace_enabled);
-	if (ret)
-		ftrace_enabled = old;
-	return ret;
-}
-
-static struct ctl_table sysctl_table[] = {
-	{
-		.procname = "ftrace_enabled",
-		.mode = 0644,
-		.data = &ftrace_enabled,
-		.maxlen = sizeof(ftrace_enabled),
-		.proc_handler = ops_enabled_sysctl,
-	},
-};
-
-static int __init ops_make_sysctl(void)
-{
-	register_sysctl_init("kernel", sysctl_table);
-	return 0;
-}
-late_initcall(ops_make_sysctl);
-#endif

@@ -18,7 +18,7 @@ void ftrace_ops_init_with(struct ftrace_ops *ops, struct ftrace_ops_hash *filter
 void ftrace_ops_init(struct ftrace_ops *ops);
 bool ftrace_ops_active(const struct ftrace_ops *ops);
 int ftrace_ops_plan(struct ftrace_ops *ops, struct ftrace_ops *where, unsigned int flags);
-int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
+int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func, struct ftrace_guard *guard);
 int ftrace_ops_start(struct ftrace_ops *ops, unsigned int flags);
 int ftrace_ops_stop(struct ftrace_ops *ops);
 void ftrace_ops_stop_wait(struct ftrace_ops *ops);

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pending filters: filters for modules that are not loaded yet,
- * `function:mod:module'.
+ * Pending filters: filters for modules that are not loaded yet, `function:mod:module'.
  *
- * Such a word stays with its trace array. While the module is not loaded, the word waits, and
- * the filter file shows the word as it was written. When the module is loaded, the word is
- * matched against the functions of the module, and the filter file shows the functions.
- * When the module is unloaded or its loading fails, its functions leave the filter, and the
- * word waits again. A driver can fail its first load and succeed with the second.
+ * Such a word stays with its trace array. While the module is not loaded, it waits, and the file
+ * shows it as it was written. When the module is loaded, its functions that match are in the
+ * filter instead. When the module goes or fails to load, they leave, and the word waits again: a
+ * driver can fail its first load and succeed with the second.
  *
- * A word goes when the file is written with O_TRUNC, when `!' removes it, or when
- * the filter loses its last function although no word waits: then the filter is empty,
- * and means all functions.
+ * A word goes when the file is written with O_TRUNC, when `!' removes it, or when the filter
+ * loses its last function although no word waits: then it is empty, and means all functions.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -145,46 +142,37 @@ static bool pending_is_loaded(const char *module)
 }
 #endif
 
+/* Only an exact module name can wait; a glob or `!name' means modules loaded now. */
+static bool pending_can_wait(const char *module)
+{
+	return *module && !strpbrk(module, "!*?[\\") && !pending_is_loaded(module);
+}
+
 /**
- * ftrace_pending_word - change a set of functions by one word of a filter
- * @hash: the set
- * @pending: list of pending filters that only the caller uses; NULL if no word can wait
+ * ftrace_pending_word - change a filter by a word with `:mod:'
+ * @hash: the filter
+ * @pending: list of pending filters that only the caller uses
  * @func: name or glob of the functions to add; with `!' before it, to remove
  * @module: only functions of this module; if the module is not loaded, the word waits in
- *	@pending; NULL for functions of the kernel and of all modules
+ *	@pending
  *
- * Context: Process context, may sleep.
+ * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or an error: -EINVAL if the word names nothing; -ENOMEM.
  */
 int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, char *func,
-			char *module)
+			const char *module)
 {
-	bool del = func[0] == '!';
-	char *glob, *match;
+	bool del = *func == '!';
+	const char *glob = func + del;
 	int ret;
 
-	glob = func + del;
-	match = kstrdup(glob, GFP_KERNEL);
-	if (!match)
-		return -ENOMEM;
-	if (!module)
-		pending = NULL;
-	if (del) {
-		ret = ftrace_hash_unmatch(hash, match, module);
-		if (ret >= 0 && pending && !pending_del(pending, glob, module))
-			ret = 1;
-	} else {
-		ret = ftrace_hash_match(hash, match, module);
-		/*
-		 * Only an exact module name can wait; a glob or `!name` means
-		 * modules loaded now.
-		 */
-		if (!ret && pending && *module && !strpbrk(module, "!*?[\\") &&
-		    !pending_is_loaded(module))
-			ret = pending_add(pending, glob, module, false) ?: 1;
-	}
-	kfree(match);
-	return ret < 0 ? ret : ret ? 0 : -EINVAL;
+	lockdep_assert_held(&ftrace_lock);
+	ret = ftrace_hash_word(hash, func, module);
+	if (ret == -ENOMEM)
+		return ret;
+	if (del)
+		return pending_del(pending, glob, module) ? ret : 0;
+	return ret && pending_can_wait(module) ? pending_add(pending, glob, module, false) : ret;
 }
 
 /**
@@ -220,10 +208,7 @@ int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 	return 0;
 }
 
-/**
- * ftrace_pending_again - match all words again with the modules that are loaded
- * @pending: list of pending filters that only the caller uses
- */
+/* Matches all words again with the modules that are loaded. Only the caller uses the list. */
 void ftrace_pending_again(struct list_head *pending)
 {
 	struct ftrace_mod_load *p;
@@ -233,79 +218,46 @@ void ftrace_pending_again(struct list_head *pending)
 }
 
 #ifdef CONFIG_MODULES
-/*
- * Return the first matching pending filter of @tr that was waiting, and mark it as applied:
- * with @module the first that waits for this module, without @module the first whose
- * module is loaded. The filter stays while regex_lock is held.
- */
-static struct ftrace_mod_load *pending_take(struct trace_array *tr, const char *module,
-					    bool enable)
-{
-	struct ftrace_mod_load *p;
-
-	guard(mutex)(&ftrace_lock);
-	list_for_each_entry(p, ftrace_pending_of(tr, enable), list) {
-		if (ftrace_pending_applied(p) ||
-		    (module ? strcmp(p->module, module) : !pending_is_loaded(p->module)))
-			continue;
-		p->enable = true;
-		return p;
-	}
-	return NULL;
-}
-
 static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, bool enable)
 {
 	struct ftrace_hash __rcu **orig = ftrace_hash_of(tr->ops->func_hash, enable);
 	/* Matching writes into the glob, and the word may have to wait again. */
 	char *glob __free(kfree) = kstrdup(p->func, GFP_KERNEL);
-	struct ftrace_hash *hash;
+	struct ftrace_hash *hash __free(ftrace_hash) = ftrace_hash_dup(ftrace_locked(*orig));
 	int ret;
 
-	scoped_guard(mutex, &ftrace_lock)
-		hash = ftrace_hash_dup(ftrace_locked(*orig));
-	if (!hash || !glob) {
-		ftrace_hash_free(hash);
+	if (!hash || !glob)
 		return -ENOMEM;
-	}
 	ret = ftrace_hash_match(hash, glob, p->module);
-	if (ret > 0) {
-		guard(mutex)(&ftrace_lock);
-		ret = ftrace_ops_update_hash(tr->ops, orig, hash, enable);
-	}
-	ftrace_hash_free(hash);
-	return ret;
+	return ret > 0 ? ftrace_ops_update_hash(tr->ops, orig, hash, enable) : ret;
 }
 
+/*
+ * Apply the words of @tr that wait for @module; without @module, those whose modules are
+ * loaded. The sites of a module do not go while ftrace_lock is held.
+ */
 static void pending_apply_all(struct trace_array *tr, const char *module, bool enable)
 {
 	struct ftrace_mod_load *p;
 
 	/* A copy of the filter must have either the pending filter or its functions. */
 	guard(mutex)(&tr->ops->func_hash->regex_lock);
-	while ((p = pending_take(tr, module, enable))) {
-		int ret = pending_apply_one(tr, p, enable);
+	guard(mutex)(&ftrace_lock);
+	list_for_each_entry(p, ftrace_pending_of(tr, enable), list) {
+		int ret;
 
-		if (!ret && !module && !pending_is_loaded(p->module)) {
-			/* The module was unloaded meanwhile. */
-			guard(mutex)(&ftrace_lock);
-			p->enable = false;
+		if (ftrace_pending_applied(p) ||
+		    (module ? strcmp(p->module, module) : !pending_is_loaded(p->module)))
 			continue;
-		}
+		p->enable = true;
+		ret = pending_apply_one(tr, p, enable);
 		if (ret < 0)
 			pr_warn("%s: a filter that waited for it is not applied, error %d\n",
 				p->module, ret);
 	}
 }
 
-/**
- * ftrace_pending_loaded - apply pending filters whose modules were loaded while the
- *	filters were written
- * @tr: the trace array
- * @enable: true: set_ftrace_filter; false: set_ftrace_notrace
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- */
+/* Applies filters whose modules were loaded while they were written. Takes ftrace_lock. */
 void ftrace_pending_loaded(struct trace_array *tr, bool enable)
 {
 	pending_apply_all(tr, NULL, enable);
@@ -326,12 +278,7 @@ static void pending_for_each(void (*func)(struct trace_array *tr, const char *mo
 	}
 }
 
-/**
- * ftrace_pending_apply - apply the filters that wait for a module
- * @mod: the module, just loaded
- *
- * Context: Process context, may sleep. Takes trace_types_lock and ftrace_lock.
- */
+/* Applies the filters that wait for @mod, just loaded. Takes trace_types_lock and ftrace_lock. */
 void ftrace_pending_apply(struct module *mod)
 {
 	pending_for_each(pending_apply_all, mod->name);
@@ -348,11 +295,9 @@ static void pending_wait_again(struct trace_array *tr, const char *module, bool 
 			p->enable = false;
 }
 
-/**
- * ftrace_pending_gone - let the filters for a module wait again
- * @module: the name of the module, whose functions have left the filters
- *
- * Context: Process context, may sleep. Takes trace_types_lock and ftrace_lock.
+/*
+ * The functions of @module have left the filters, whose words wait again. Takes trace_types_lock
+ * and ftrace_lock.
  */
 void ftrace_pending_gone(const char *module)
 {

@@ -24,7 +24,7 @@ int ftrace_pending_begin(struct list_head *list, struct trace_array *tr, struct 
 			 bool enable);
 void ftrace_pending_free(struct list_head *pending);
 int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, char *func,
-			char *module);
+			const char *module);
 int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 			  struct list_head *pending, bool enable);
 void ftrace_pending_loaded(struct trace_array *tr, bool enable);

@@ -8,26 +8,27 @@
  * of the CPU; the callback of a function only reads this variable. While both lists
  * are absent, even this is not done: the ops call their own callbacks, and the
  * scheduler is not hooked.
+ *
+ * Most tasks are not listed. So the result is also in the word of a guard (guards.c), and
+ * trampolines do not call the callback for a task that must be ignored. For a CPU that
+ * tracing_cpumask leaves out, the word says that all tasks must be ignored.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
+#include <linux/context_tracking_state.h>
 #include <linux/cpumask.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/tracepoint.h>
 
 #include <trace/events/sched.h>
 
 #include "core.h"
+#include "guards.h"
 #include "pid.h"
 #include "wait.h"
 
-/**
- * ftrace_pid_lists - the lists that are the pid filter of a trace array
- * @tr: the trace array
- *
- * Context: ftrace_lock held.
- * Return: the lists; NULL means a list that filters nothing.
- */
+/* The lists that are the pid filter of a trace array; NULL filters nothing. ftrace_lock held. */
 struct ftrace_pid_lists ftrace_pid_lists(struct trace_array *tr)
 {
 	lockdep_assert_held(&ftrace_lock);
@@ -37,14 +38,9 @@ struct ftrace_pid_lists ftrace_pid_lists(struct trace_array *tr)
 	};
 }
 
-/**
- * ftrace_pid_publish - replace the lists that CPUs check tasks against
- * @tr: the trace array
- * @lists: the new lists
- *
- * A switch or fork may look at the old lists until a grace period of RCU has passed.
- *
- * Context: ftrace_lock held.
+/*
+ * Replaces the lists that CPUs check tasks against. A switch or fork may look at the old ones
+ * until a grace period of RCU has passed. ftrace_lock held.
  */
 void ftrace_pid_publish(struct trace_array *tr, const struct ftrace_pid_lists *lists)
 {
@@ -70,6 +66,45 @@ bool ftrace_pids_enabled(struct ftrace_ops *ops)
 
 	return rcu_access_pointer(tr->function_pids) ||
 	       rcu_access_pointer(tr->function_no_pids);
+}
+
+/* Does tracing_cpumask leave out a CPU? */
+static bool pid_spares_cpus(struct trace_array *tr)
+{
+	return !cpumask_subset(cpu_possible_mask, tr->tracing_cpumask);
+}
+
+/**
+ * ftrace_pid_guard - the guard that an ops must have
+ * @ops: the ops; its ->private is a trace array if it has FTRACE_OPS_FL_PID
+ *
+ * Context: ftrace_lock held.
+ * Return: the guard; NULL if @ops is for all tasks on all CPUs.
+ */
+struct ftrace_guard *ftrace_pid_guard(struct ftrace_ops *ops)
+{
+	struct trace_array *tr = ops->private;
+
+	lockdep_assert_held(&ftrace_lock);
+	if (!(ops->flags & FTRACE_OPS_FL_PID) || !tr)
+		return NULL;
+	return ftrace_pids_enabled(ops) || pid_spares_cpus(tr) ? tr->function_guard : NULL;
+}
+
+/* Makes the guard of a trace array, unless it is there: 0 or -ENOMEM. Takes ftrace_lock. */
+int ftrace_pid_make_guard(struct trace_array *tr)
+{
+	struct ftrace_guard *guard;
+
+	guard(mutex)(&ftrace_lock);
+	if (tr->function_guard)
+		return 0;
+	guard = ftrace_guard_make(FTRACE_PID_IGNORE);
+	if (!guard)
+		return -ENOMEM;
+	/* A switch of tasks on another CPU writes to the words as soon as it sees the guard. */
+	smp_store_release(&tr->function_guard, guard);
+	return 0;
 }
 
 /*
@@ -110,120 +145,180 @@ void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 		func(ip, parent_ip, op, fregs);
 }
 
-static void pid_judge(struct trace_array *tr, struct trace_pid_list *pids,
-		      struct trace_pid_list *no_pids, struct task_struct *task)
+static bool pid_lists_task(const struct ftrace_tasks *tasks, const struct task_struct *task)
 {
-	int verdict = task->pid;
-
-	if (trace_ignore_this_task(pids, no_pids, task))
-		verdict = FTRACE_PID_IGNORE;
-	this_cpu_write(tr->array_buffer.data->ftrace_ignore_pid, verdict);
+	return trace_pid_list_is_set(tasks->pids, task->pid) ||
+	       trace_pid_list_is_set(tasks->tgids, task->tgid);
 }
 
-static void pid_judge_next(void *data, bool preempt, struct task_struct *prev,
+/* Pairs with what ftrace_pid_func() and trampolines read on the CPU. */
+static void pid_set_verdict(struct trace_array *tr, int cpu, int verdict)
+{
+	/* Pairs with the store in ftrace_pid_make_guard(). */
+	const struct ftrace_guard *guard = smp_load_acquire(&tr->function_guard);
+
+	WRITE_ONCE(per_cpu_ptr(tr->array_buffer.data, cpu)->ftrace_ignore_pid, verdict);
+	if (!guard)
+		return;
+	/* Who changes the mask sets the verdicts afterwards. */
+	if (!data_race(cpumask_test_cpu(cpu, tr->tracing_cpumask)))
+		verdict = FTRACE_PID_IGNORE;
+	WRITE_ONCE(*per_cpu_ptr(guard->word, cpu), verdict);
+}
+
+static void pid_check(struct trace_array *tr, const struct ftrace_tasks *pids,
+		      const struct ftrace_tasks *no_pids, struct task_struct *task, int cpu)
+{
+	int verdict = READ_ONCE(task->pid);
+
+	if ((pids && !pid_lists_task(pids, task)) || (no_pids && pid_lists_task(no_pids, task)))
+		verdict = FTRACE_PID_IGNORE;
+	pid_set_verdict(tr, cpu, verdict);
+}
+
+static void pid_check_next(void *data, bool preempt, struct task_struct *prev,
 			   struct task_struct *next, unsigned int prev_state)
 {
 	struct trace_array *tr = data;
 
-	pid_judge(tr, rcu_dereference_sched(tr->function_pids),
-		  rcu_dereference_sched(tr->function_no_pids), next);
+	pid_check(tr, rcu_dereference_sched(tr->function_pids),
+		  rcu_dereference_sched(tr->function_no_pids), next, smp_processor_id());
 }
 
-/* Runs on each CPU while the task that waits for it holds ftrace_lock. */
-static void pid_judge_current(void *data)
+/* Check a task that runs on a CPU. The task that changes the lists holds ftrace_lock meanwhile. */
+static void pid_check_running(struct trace_array *tr, struct task_struct *task, int cpu)
 {
-	struct trace_array *tr = data;
-
-	pid_judge(tr,
+	pid_check(tr,
 		  rcu_dereference_protected(tr->function_pids,
 					    mutex_is_locked(&ftrace_lock)),
 		  rcu_dereference_protected(tr->function_no_pids,
 					    mutex_is_locked(&ftrace_lock)),
-		  current);
+		  task, cpu);
 }
+
+static void pid_check_current(void *data)
+{
+	pid_check_running(data, current, smp_processor_id());
+}
+
+#ifdef CONFIG_CONTEXT_TRACKING_IDLE
+/*
+ * A CPU that RCU does not watch (idle, or with nohz_full in user mode) runs no traced function
+ * and does not switch tasks. So its task is checked from here, unless the CPU enters the kernel
+ * meanwhile: then it is interrupted.
+ */
+static bool pid_must_interrupt(int cpu, void *data)
+{
+	int state = ct_rcu_watching_cpu_acquire(cpu);
+
+	if (state & CT_RCU_WATCHING)
+		return true;
+	scoped_guard(rcu)
+		pid_check_running(data, cpu_curr_snapshot(cpu), cpu);
+	/* The verdict is written before; pairs with ct_state_inc() in ct_kernel_enter_state(). */
+	smp_mb();
+	return ct_rcu_watching_cpu_acquire(cpu) != state;
+}
+#else
+static bool pid_must_interrupt(int cpu, void *data)
+{
+	return true;
+}
+#endif
 
 static void pid_set_verdicts(struct trace_array *tr, int verdict)
 {
 	int cpu;
 
-	/* Pairs with this_cpu_read() in ftrace_pid_func(), which runs on the other CPUs. */
 	for_each_possible_cpu(cpu)
-		WRITE_ONCE(per_cpu_ptr(tr->array_buffer.data, cpu)->ftrace_ignore_pid, verdict);
+		pid_set_verdict(tr, cpu, verdict);
 }
 
-/**
- * ftrace_pid_hook - check each task at its switch, from now on
- * @tr: the trace array
- *
- * A CPU that comes up checks a task when it leaves its idle task.
- *
- * Context: Process context, may sleep. ftrace_lock not held: the tracepoint can wait for
- *	a grace period.
- * Return: 0, or an error of the tracepoint.
+/*
+ * A thread that executes a program gets the number of its process. The callback must know the
+ * thread by its new number, before the next switch.
+ */
+static void pid_check_exec(void *data, struct task_struct *task, pid_t old_pid,
+			   struct linux_binprm *bprm)
+{
+	struct trace_array *tr = data;
+
+	guard(preempt_notrace)();
+	pid_check(tr, rcu_dereference_sched(tr->function_pids),
+		  rcu_dereference_sched(tr->function_no_pids), task, smp_processor_id());
+}
+
+/*
+ * From now on each task is checked at its switch, and when it executes a program. A CPU that
+ * comes up checks a task when it leaves its idle task. Without ftrace_lock: the tracepoint can
+ * wait for a grace period. 0, or an error of the tracepoint.
  */
 int ftrace_pid_hook(struct trace_array *tr)
 {
+	int ret;
+
 	ftrace_may_wait();
-	return register_trace_sched_switch(pid_judge_next, tr);
+	ret = register_trace_sched_switch(pid_check_next, tr);
+	if (ret)
+		return ret;
+	ret = register_trace_sched_process_exec(pid_check_exec, tr);
+	if (ret)
+		unregister_trace_sched_switch(pid_check_next, tr);
+	return ret;
 }
 
-/**
- * ftrace_pid_ignore_all - trace no task until a CPU has checked the task
- * @tr: the trace array
- *
- * Context: ftrace_lock held.
- */
+/* Traces no task until a CPU has checked it. ftrace_lock held. */
 void ftrace_pid_ignore_all(struct trace_array *tr)
 {
 	lockdep_assert_held(&ftrace_lock);
 	pid_set_verdicts(tr, FTRACE_PID_IGNORE);
 }
 
-/**
- * ftrace_pid_judge - check the tasks that run now
- * @tr: the trace array, after ftrace_pid_hook()
- *
- * Context: Process context. ftrace_lock held.
+/*
+ * Checks the tasks that run now, after ftrace_pid_hook(). CPUs outside the kernel are not
+ * interrupted. ftrace_lock held.
  */
-void ftrace_pid_judge(struct trace_array *tr)
+void ftrace_pid_check(struct trace_array *tr)
 {
 	lockdep_assert_held(&ftrace_lock);
-	on_each_cpu(pid_judge_current, tr, 1);
+	on_each_cpu_cond(pid_must_interrupt, pid_check_current, tr, true);
 }
 
-/**
- * ftrace_pid_unhook - stop checking tasks
- * @tr: the trace array
- *
- * A switch may still check a task, until a grace period of RCU has passed.
- *
- * Context: Process context, may sleep.
- */
+/* Stops checking tasks. A switch may still check one until a grace period of RCU has passed. */
 void ftrace_pid_unhook(struct trace_array *tr)
 {
-	unregister_trace_sched_switch(pid_judge_next, tr);
+	unregister_trace_sched_process_exec(pid_check_exec, tr);
+	unregister_trace_sched_switch(pid_check_next, tr);
 }
 
-/**
- * ftrace_pid_trace_all - let an ops that still asks trace all tasks
- * @tr: the trace array; no CPU checks tasks
- *
- * Context: ftrace_lock held.
- */
+/* Lets an ops that still asks trace all tasks. No CPU checks tasks. ftrace_lock held. */
 void ftrace_pid_trace_all(struct trace_array *tr)
 {
 	lockdep_assert_held(&ftrace_lock);
 	pid_set_verdicts(tr, FTRACE_PID_TRACE);
 }
 
+/* @parent is NULL if @task has ended. The first thread of a process is the last that is freed. */
+static void pid_follow_tasks(const struct ftrace_tasks *tasks, struct task_struct *parent,
+			     struct task_struct *task)
+{
+	if (!tasks)
+		return;
+	trace_filter_add_remove_task(tasks->pids, parent, task);
+	if (!tasks->tgids || task->pid != task->tgid)
+		return;
+	if (!parent)
+		trace_pid_list_clear(tasks->tgids, task->tgid);
+	else if (trace_pid_list_is_set(tasks->tgids, parent->tgid))
+		trace_pid_list_set(tasks->tgids, task->tgid);
+}
+
 static void pid_follow(struct trace_array *tr, struct task_struct *parent,
 		       struct task_struct *task)
 {
 	guard(preempt_notrace)();
-	trace_filter_add_remove_task(rcu_dereference_sched(tr->function_pids),
-				     parent, task);
-	trace_filter_add_remove_task(rcu_dereference_sched(tr->function_no_pids),
-				     parent, task);
+	pid_follow_tasks(rcu_dereference_sched(tr->function_pids), parent, task);
+	pid_follow_tasks(rcu_dereference_sched(tr->function_no_pids), parent, task);
 }
 
 static void pid_follow_fork(void *data, struct task_struct *parent,

@@ -5,12 +5,19 @@
  *
  * A pid filter is two lists, and changes as a whole. When the first list is added,
  * or the last list is removed, the ops of the trace array call another function.
+ *
+ * A list has numbers of threads, and numbers of processes: "tgid:1234" stands for all threads
+ * of a process, now and later.
  */
 #include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
 #include "core.h"
+#include "guards.h"
 #include "ops.h"
 #include "pid.h"
+#include "subops.h"
 #include "wait.h"
 
 /**
@@ -19,13 +26,20 @@
  * @type: the list that the file shows: TRACE_PIDS or TRACE_NO_PIDS
  * @truncate: opened with O_TRUNC, and nothing has been accepted yet
  * @refused: something was refused
+ * @in_tgids: a read is at the numbers of processes, which come last
+ * @number: the number that a read is at
  */
 struct pid_file {
 	struct trace_array	*tr;
 	int			type;
 	bool			truncate;
 	bool			refused;
+	bool			in_tgids;
+	unsigned int		number;
 };
+
+/* The longest word that is read. */
+#define WORD_SIZE	127
 
 /*
  * Held while a list is made and changes; taken before ftrace_lock. A write reads the memory of
@@ -38,13 +52,9 @@ static bool pid_has_lists(const struct ftrace_pid_lists *lists)
 	return lists->pids || lists->no_pids;
 }
 
-/**
- * ftrace_pid_change_func - change the callback of an ops that may have a pid filter
- * @ops: the ops, registered or not
- * @func: the new callback
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or an error of ftrace_ops_set_func() with nothing changed.
+/*
+ * Changes the callback of an ops that may have a pid filter, as ftrace_ops_set_func().
+ * ftrace_lock held.
  */
 int ftrace_pid_change_func(struct ftrace_ops *ops, ftrace_func_t func)
 {
@@ -54,11 +64,11 @@ int ftrace_pid_change_func(struct ftrace_ops *ops, ftrace_func_t func)
 	lockdep_assert_held(&ftrace_lock);
 	/* The registration will look at the filter. */
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
-		return ftrace_ops_set_func(ops, func);
+		return ftrace_ops_set_func(ops, func, ops->guard);
 
 	WRITE_ONCE(ops->saved_func, func);
 	ret = ftrace_ops_set_func(ops, ftrace_pids_enabled(ops) ?
-				  ftrace_pid_func : func);
+				  ftrace_pid_func : func, ftrace_pid_guard(ops));
 	if (ret)
 		WRITE_ONCE(ops->saved_func, old);
 	return ret;
@@ -73,9 +83,10 @@ static int pid_update_ops(struct trace_array *tr)
 	fgraph_update_pid_func();
 
 	for_each_ftrace_ops(ops) {
-		if (!(ops->flags & FTRACE_OPS_FL_PID) || ops->private != tr)
-			continue;
-		ret = ftrace_pid_change_func(ops, ops->saved_func);
+		if (!list_empty(&ops->subop_list))
+			ret = ftrace_subops_set_guard(ops);
+		else if (ops->flags & FTRACE_OPS_FL_PID && ops->private == tr)
+			ret = ftrace_pid_change_func(ops, ops->saved_func);
 		if (ret)
 			break;
 	}
@@ -109,7 +120,7 @@ static int pid_switch_lists(struct trace_array *tr, const struct ftrace_pid_list
 		ftrace_pid_ignore_all(tr);
 	ftrace_pid_publish(tr, new);
 	if (has)
-		ftrace_pid_judge(tr);
+		ftrace_pid_check(tr);
 	if (has == had)
 		return 0;
 
@@ -135,7 +146,7 @@ static int pid_set_lists(struct trace_array *tr, const struct ftrace_pid_lists *
 	int ret = 0;
 
 	if (has && !had)
-		ret = ftrace_pid_hook(tr);
+		ret = ftrace_pid_make_guard(tr) ?: ftrace_pid_hook(tr);
 	if (!ret) {
 		ret = pid_switch_lists(tr, &old, new);
 		left->unhooked = ret ? !had : !has && had;
@@ -151,12 +162,19 @@ static int pid_set_lists(struct trace_array *tr, const struct ftrace_pid_lists *
 	return ret;
 }
 
+static void pid_free_tasks(struct ftrace_tasks *tasks)
+{
+	if (!tasks)
+		return;
+	trace_pid_list_free(tasks->pids);
+	trace_pid_list_free(tasks->tgids);
+	kfree(tasks);
+}
+
 static void pid_free_lists(const struct ftrace_pid_lists *lists)
 {
-	if (lists->pids)
-		trace_pid_list_free(lists->pids);
-	if (lists->no_pids)
-		trace_pid_list_free(lists->no_pids);
+	pid_free_tasks(lists->pids);
+	pid_free_tasks(lists->no_pids);
 }
 
 /* Wait for forks and switches that look at the lists, and free the lists. No lock is held. */
@@ -208,51 +226,88 @@ void ftrace_clear_pids(struct trace_array *tr)
 		ftrace_pid_unhook(tr);
 }
 
-/**
- * ftrace_free_pids - free the pid lists of a trace array that is about to be freed
- * @tr: the trace array, of which tasks are not checked any more
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
+/*
+ * Frees the pid filter of a trace array of which tasks are not checked any more. Takes
+ * ftrace_lock.
  */
 void ftrace_free_pids(struct trace_array *tr)
 {
 	struct ftrace_pid_lists lists = pid_lists(tr);
 	struct ftrace_pid_lists none = { };
 
-	scoped_guard(mutex, &ftrace_lock)
+	scoped_guard(mutex, &ftrace_lock) {
 		ftrace_pid_publish(tr, &none);
+		ftrace_guard_put(tr->function_guard);
+		tr->function_guard = NULL;
+	}
 	pid_free_lists(&lists);
 }
 
-/* Marks an absent list; differs from every error and every pid + 1. */
-static char no_list;
-#define NO_LIST		((void *)&no_list)
+/**
+ * ftrace_cpumask_changed - let CPUs that tracing_cpumask leaves out turn tasks away
+ * @tr: the trace array; its tracing_cpumask has changed
+ *
+ * Without memory, the callbacks run on these CPUs, too, and record nothing.
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ */
+void ftrace_cpumask_changed(struct trace_array *tr)
+{
+	struct ftrace_pid_lists lists;
 
-static struct trace_pid_list *pid_list_of(const struct pid_file *f)
+	if (ftrace_pid_make_guard(tr))
+		return;
+	guard(mutex)(&ftrace_lock);
+	lists = ftrace_pid_lists(tr);
+	if (pid_has_lists(&lists))
+		ftrace_pid_check(tr);
+	else
+		ftrace_pid_trace_all(tr);
+	pid_update_ops(tr);
+}
+
+static struct ftrace_tasks *pid_tasks_of(const struct pid_file *f)
 {
 	struct ftrace_pid_lists lists = ftrace_pid_lists(f->tr);
 
 	return f->type == TRACE_PIDS ? lists.pids : lists.no_pids;
 }
 
+/* Go to the first number from @from on: of threads, then of processes. */
+static void *pid_find(struct pid_file *f, unsigned int from)
+{
+	const struct ftrace_tasks *tasks = pid_tasks_of(f);
+
+	if (!f->in_tgids && !trace_pid_list_next(tasks->pids, from, &f->number))
+		return f;
+	if (!f->in_tgids)
+		from = 0;
+	f->in_tgids = true;
+	return trace_pid_list_next(tasks->tgids, from, &f->number) ? NULL : f;
+}
+
 static void *pid_start(struct seq_file *m, loff_t *pos)
 {
-	struct trace_pid_list *list;
+	struct pid_file *f = m->private;
+	void *v;
 
 	/* Held until pid_stop(), so that the list does not change. */
 	mutex_lock(&ftrace_lock);
-	list = pid_list_of(m->private);
-	if (list)
-		return trace_pid_start(list, pos);
-	return *pos ? NULL : NO_LIST;
+	if (!pid_tasks_of(f))
+		return *pos ? NULL : SEQ_START_TOKEN;
+	f->in_tgids = false;
+	v = pid_find(f, 0);
+	for (loff_t n = 0; v && n < *pos; n++)
+		v = pid_find(f, f->number + 1);
+	return v;
 }
 
 static void *pid_next(struct seq_file *m, void *v, loff_t *pos)
 {
-	if (v != NO_LIST)
-		return trace_pid_next(pid_list_of(m->private), v, pos);
+	struct pid_file *f = m->private;
+
 	++*pos;
-	return NULL;
+	return v == SEQ_START_TOKEN ? NULL : pid_find(f, f->number + 1);
 }
 
 static void pid_stop(struct seq_file *m, void *v)
@@ -262,9 +317,12 @@ static void pid_stop(struct seq_file *m, void *v)
 
 static int pid_show(struct seq_file *m, void *v)
 {
-	if (v != NO_LIST)
-		return trace_pid_show(m, v);
-	seq_puts(m, "no pid\n");
+	const struct pid_file *f = m->private;
+
+	if (v == SEQ_START_TOKEN)
+		seq_puts(m, "no pid\n");
+	else
+		seq_printf(m, f->in_tgids ? "tgid:%u\n" : "%u\n", f->number);
 	return 0;
 }
 
@@ -317,18 +375,110 @@ static int pid_release(struct inode *inode, struct file *file)
 	return seq_release_private(inode, file);
 }
 
-/* Add the pids that the user wrote, separated by blanks, to the list. */
+/* A copy of a list; NULL if the list is empty. */
+static struct trace_pid_list *pid_copy_list(struct trace_pid_list *from)
+{
+	struct trace_pid_list *to;
+	unsigned int number;
+	int ret = 0;
+
+	if (trace_pid_list_next(from, 0, &number))
+		return NULL;
+	to = trace_pid_list_alloc();
+	if (!to)
+		return ERR_PTR(-ENOMEM);
+	do {
+		ret = trace_pid_list_set(to, number);
+	} while (!ret && !trace_pid_list_next(from, number + 1, &number));
+	if (!ret)
+		return to;
+	trace_pid_list_free(to);
+	return ERR_PTR(ret);
+}
+
+static int pid_copy_tasks(struct ftrace_tasks *to, const struct ftrace_tasks *from)
+{
+	struct trace_pid_list *list;
+
+	list = pid_copy_list(from->pids);
+	if (IS_ERR(list))
+		return PTR_ERR(list);
+	to->pids = list;
+	list = pid_copy_list(from->tgids);
+	if (IS_ERR(list))
+		return PTR_ERR(list);
+	to->tgids = list;
+	return 0;
+}
+
+/* Add a number, or "tgid:" and a number. */
+static int pid_add_word(struct ftrace_tasks *tasks, const char *word)
+{
+	size_t prefix = str_has_prefix(word, "tgid:");
+	struct trace_pid_list **list = prefix ? &tasks->tgids : &tasks->pids;
+	unsigned long number;
+	int ret;
+
+	if (kstrtoul(word + prefix, 0, &number))
+		return -EINVAL;
+	if (!*list)
+		*list = trace_pid_list_alloc();
+	if (!*list)
+		return -ENOMEM;
+	ret = trace_pid_list_set(*list, (pid_t)number);
+	/* The number is too large. */
+	return ret == -ENOMEM ? ret : ret ? -EPERM : 0;
+}
+
+/* Add all that the user wrote, separated by blanks. Returns how much was read. */
+static ssize_t pid_add_words(struct ftrace_tasks *tasks, const char __user *ubuf, size_t cnt)
+{
+	struct trace_parser word;
+	size_t done = 0;
+	ssize_t ret = 0;
+
+	if (trace_parser_get_init(&word, WORD_SIZE + 1))
+		return -ENOMEM;
+	while (done < cnt) {
+		loff_t pos = 0;
+
+		ret = trace_get_user(&word, ubuf + done, cnt - done, &pos);
+		if (ret < 0)
+			break;
+		done += ret;
+		/* Nothing but blanks is left. */
+		if (!trace_parser_loaded(&word))
+			break;
+		ret = pid_add_word(tasks, word.buffer);
+		if (ret)
+			break;
+		trace_parser_clear(&word);
+	}
+	trace_parser_put(&word);
+	return ret < 0 ? ret : done;
+}
+
+/* Make a list of what the user wrote, and of what is in the list already. */
 static ssize_t pid_add(struct pid_file *f, const char __user *ubuf, size_t cnt,
 		       struct pid_left *left)
 {
 	struct ftrace_pid_lists new = pid_lists(f->tr);
-	struct trace_pid_list **list, *longer;
+	struct ftrace_tasks **list, *longer;
 	ssize_t written;
-	int ret;
+	int ret = 0;
 
+	longer = kzalloc(sizeof(*longer), GFP_KERNEL);
+	if (!longer)
+		return -ENOMEM;
 	list = f->type == TRACE_PIDS ? &new.pids : &new.no_pids;
 	/* A refused write does not change the list, even with O_TRUNC. */
-	written = trace_pid_write(f->truncate ? NULL : *list, &longer, ubuf, cnt);
+	if (*list && !f->truncate)
+		ret = pid_copy_tasks(longer, *list);
+	written = ret ?: pid_add_words(longer, ubuf, cnt);
+	if (written < 0 || (!longer->pids && !longer->tgids)) {
+		pid_free_tasks(longer);
+		longer = NULL;
+	}
 	if (written < 0)
 		return written;
 	*list = longer;

@@ -2,20 +2,18 @@
 /*
  * Plans: a change of what is traced, as a whole or not at all.
  *
- * A plan looks only at the sites that a change concerns. For each site the plan asks
- * which of the changing ops want the site, and notes the sites that move to another
- * class. All failures happen before the first byte of text is written: no memory,
- * ops that cannot share a site, a site with unexpected bytes. The architecture then
- * patches all sites as one batch.
+ * A plan looks only at the sites that a change concerns, asks which of the changing ops want
+ * each of them, and notes those that move to another class. All failures come before the first
+ * byte of text is written: no memory, ops that cannot share a site, a site with unexpected
+ * bytes. The architecture then patches all sites as one batch.
  *
- * A plan that removes an ops cannot fail, because the owner frees the ops. Such a
- * plan also switches off every slot that calls the ops, in the same batch. So a site
- * can stay in its class if there is no memory for another class. If there is no
- * memory for the batch, the plan goes through all sites with a small batch that is
- * always there.
+ * A plan that removes an ops cannot fail, because the owner frees the ops. It also switches off
+ * every slot that calls the ops, in the same batch, so a site can stay in its class if there is
+ * no memory for another. Without memory for the batch, it goes through all sites with a small
+ * batch that is always there.
  *
- * If all sites of a class with many ops move to a new class, the new class may take over
- * the trampoline (heirs.c). Then the sites change their class, and no byte of text changes.
+ * If all sites of a class with many ops move to one new class, this may take over the trampoline
+ * (heirs.c). Then the sites change their class, and no byte of text changes.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -30,7 +28,6 @@
 #include "class.h"
 #include "core.h"
 #include "hash.h"
-#include "heirs.h"
 #include "plan.h"
 #include "table.h"
 
@@ -39,7 +36,6 @@ struct plan {
 	const struct ftrace_change	*changes;
 	unsigned int			nr_changes;
 	unsigned int			flags;
-	bool				grows;	/* an ops may get sites */
 	bool				blanket; /* the only ops wants all sites or none */
 	bool				small;	/* sites leave only classes with few ops */
 	bool				heirs;	/* a class may take over a trampoline */
@@ -85,7 +81,7 @@ static unsigned int plan_set(const struct plan *p, const struct ftrace_class *fr
 {
 	unsigned int i = 0, j = 0, n = 0;
 
-	while (i < from->nr || (j < p->nr_changes && p->grows)) {
+	while (i < from->nr || j < p->nr_changes) {
 		const struct ftrace_change *change = &p->changes[j];
 
 		if (j == p->nr_changes ||
@@ -207,7 +203,7 @@ static struct ftrace_class *plan_next(struct plan *p, struct ftrace_class *from,
 	if (from->to[want])
 		return from->to[want];
 
-	if (!from->stale && ftrace_class_has(from, change->ops) == want)
+	if (!ftrace_class_stale(from) && ftrace_class_has(from, change->ops) == want)
 		to = from;
 	else if (p->small && from->nr > FTRACE_MAX_SLOTS)
 		to = from;
@@ -419,39 +415,23 @@ static void plan_insert(struct plan *p, const struct ftrace_patch *patch)
 	p->nr++;
 }
 
-/* Insert all slots of the removed callback among the sites. */
-static int plan_slots(struct plan *p)
+/* Insert the first slots of the removed callback, as many as there is room for, among the sites. */
+static void plan_slots(struct plan *p, const struct ftrace_callback *cb, unsigned int room)
 {
-	struct ftrace_callback *cb = plan_removes(p);
-	struct ftrace_patch *off __free(kvfree) = NULL;
-	unsigned int nr;
+	const struct ftrace_slot *slot;
+	struct ftrace_patch off;
 
-	if (!cb || !cb->nr_slots)
-		return 0;
-	off = kvmalloc_array(cb->nr_slots, sizeof(*off), GFP_KERNEL);
-	if (!off)
-		return -ENOMEM;
-	nr = ftrace_callback_off(cb, off, cb->nr_slots);
-	for (unsigned int i = 0; i < nr; i++)
-		plan_insert(p, &off[i]);
-	return 0;
+	list_for_each_entry(slot, &cb->slots, list) {
+		if (!room--)
+			break;
+		arch_ftrace_tramp_off(slot->caller->tramp, slot - slot->caller->slot, &off);
+		plan_insert(p, &off);
+	}
 }
 
 static void site_move(struct ftrace_site *site, u32 to, u32 flags)
 {
 	site->state = (site->state & ~SITE_CLASS_MASK) | to | flags;
-}
-
-/* Free the classes that a failed plan made, and that no site has. */
-static void plan_drop_unused_classes(void)
-{
-	for (unsigned int id = 1; id < ftrace_nr_classes(); id++) {
-		struct ftrace_class *c = ftrace_class_nth(id);
-
-		ftrace_yield(id);
-		if (c)
-			ftrace_class_put(c, 0);
-	}
 }
 
 /* Report a site with unexpected bytes once, and exclude it from later plans. */
@@ -487,7 +467,8 @@ static int plan_verify(struct plan *p)
 
 	while (next < p->nr) {
 		struct ftrace_patch *patch = &p->batch[next];
-		unsigned int good = arch_ftrace_check(patch, p->nr - next, ftrace_targets);
+		unsigned int good = arch_ftrace_check(&(struct ftrace_batch){
+			patch, p->nr - next, ftrace_targets });
 
 		if (kept != next)
 			memmove(&p->batch[kept], patch, good * sizeof(*patch));
@@ -560,7 +541,7 @@ static int plan_carry_out(struct plan *p)
 	if (!ret && !p->again && p->heirs)
 		plan_commit_heirs(p);
 	if (!ret && !p->again)
-		arch_ftrace_patch(p->batch, p->nr, ftrace_targets);
+		arch_ftrace_patch(&(struct ftrace_batch){ p->batch, p->nr, ftrace_targets });
 	mutex_unlock(&text_mutex);
 	cpus_read_unlock();
 	return ret;
@@ -625,11 +606,7 @@ static void plan_small(struct plan *p)
 	plan_small_flush(p);
 
 	while (cb->nr_slots) {
-		struct ftrace_patch off[8];
-		unsigned int nr = ftrace_callback_off(cb, off, ARRAY_SIZE(off));
-
-		while (nr--)
-			plan_insert(p, &off[nr]);
+		plan_slots(p, cb, ARRAY_SIZE(small_batch));
 		plan_small_flush(p);
 	}
 	p->batch = NULL;
@@ -647,8 +624,8 @@ static int plan_try(struct plan *p, const struct ftrace_scope *scope)
 		ret = plan_hashes(p, scope);
 	if (!ret && p->heirs)
 		ret = ftrace_heirs_prepare(p->batch, p->nr);
-	if (!ret)
-		ret = plan_slots(p);
+	if (!ret && plan_removes(p))
+		plan_slots(p, plan_removes(p), plan_removes(p)->nr_slots);
 	if (!ret && p->nr)
 		ret = plan_carry_out(p);
 	if (p->again) {
@@ -659,15 +636,11 @@ static int plan_try(struct plan *p, const struct ftrace_scope *scope)
 	return ret;
 }
 
-/**
- * ftrace_plan_clear - turn all sites of a table into nops
- * @t: the table, whose text will be freed soon
- *
- * The text may still run: a module can be entered through its parameters, and by work that it
- * has queued, until its text is freed. So no site may go on calling a trampoline that can be
- * freed before the text. This needs no memory. A site with unexpected bytes keeps its class.
- *
- * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
+/*
+ * Turns all sites of a table into nops. The text may still run until it is freed: through
+ * parameters of the module, and by work that it has queued. So no site may go on calling a
+ * trampoline that can be freed before. Needs no memory. A site with unexpected bytes keeps its
+ * class. ftrace_lock held, text_mutex not held.
  */
 void ftrace_plan_clear(struct ftrace_table *t)
 {
@@ -714,8 +687,6 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	if (ftrace_killed())
 		return -ENODEV;
 
-	for (unsigned int i = 0; i < nr; i++)
-		p.grows |= changes[i].on;
 	p.blanket = nr == 1 && plan_change_is_blanket(changes);
 	do {
 		ret = plan_try(&p, scope);
@@ -731,11 +702,8 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	}
 	if (flags & FTRACE_PLAN_REMOVES) {
 		ftrace_callback_shut(changes->ops->callback);
-		if (changes->ops->callback->nr_classes)
-			ftrace_classes_lose(changes->ops);
+		ftrace_classes_lose(changes->ops);
 	}
-	if (ret)
-		plan_drop_unused_classes();
 	kvfree(p.batch);
 	return ret;
 }

@@ -169,37 +169,31 @@ static int probe_set_functions(struct ftrace_func_probe *probe,
 static int probe_add_functions(struct ftrace_func_probe *probe, char *glob, void *data)
 {
 	struct ftrace_hash *old = probe_functions(probe);
-	struct ftrace_hash *all, *added = NULL;
-	int ret = -ENOMEM;
+	struct ftrace_hash *all __free(ftrace_hash) = ftrace_hash_dup(old);
+	struct ftrace_hash *added __free(ftrace_hash) = NULL;
+	int ret;
 
-	all = ftrace_hash_dup(old);
 	if (!all)
-		goto out;
-	ret = ftrace_hash_match(all, glob, NULL);
+		return -ENOMEM;
+	scoped_guard(mutex, &ftrace_lock)
+		ret = ftrace_hash_match(all, glob, NULL);
 	if (ret < 0)
-		goto out;
+		return ret;
 
-	ret = -ENOMEM;
 	added = ftrace_hash_dup(all);
 	if (!added)
-		goto out;
+		return -ENOMEM;
 	ftrace_hash_subtract(added, old);
-	ret = -EINVAL;
 	if (ftrace_hash_empty(added))
-		goto out;
+		return -EINVAL;
 
 	ret = probe_init_functions(probe, added, data);
 	if (ret)
-		goto out;
+		return ret;
 	ret = probe_set_functions(probe, all);
 	if (ret)
 		probe_forget_functions(probe, added);
-	else
-		ret = added->count;
-out:
-	ftrace_hash_free(added);
-	ftrace_hash_free(all);
-	return ret;
+	return ret ?: added->count;
 }
 
 /**
@@ -339,32 +333,23 @@ static int probe_shrink(struct ftrace_func_probe *probe, struct ftrace_hash *kep
 static int probe_remove_functions(struct ftrace_func_probe *probe, char *glob)
 {
 	struct ftrace_hash *old = probe_functions(probe);
-	struct ftrace_hash *kept, *removed;
-	int ret = -ENOMEM;
+	struct ftrace_hash *kept __free(ftrace_hash) = ftrace_hash_dup(old);
+	struct ftrace_hash *removed __free(ftrace_hash) = ftrace_hash_dup(old);
+	int ret;
 
-	kept = ftrace_hash_dup(old);
-	removed = ftrace_hash_dup(old);
 	if (!kept || !removed)
-		goto out;
-
-	ret = ftrace_hash_unmatch(kept, glob, NULL);
+		return -ENOMEM;
+	scoped_guard(mutex, &ftrace_lock)
+		ret = ftrace_hash_unmatch(kept, glob, NULL);
 	if (ret < 0)
-		goto out;
+		return ret;
 	/* Functions that match and do not have the probe do not count. */
-	ret = -EINVAL;
 	if (kept->count == old->count)
-		goto out;
+		return -EINVAL;
 	ftrace_hash_subtract(removed, kept);
 
 	/* An empty filter would mean all functions. */
-	if (ftrace_hash_empty(kept))
-		ret = probe_remove(probe);
-	else
-		ret = probe_shrink(probe, kept, removed);
-out:
-	ftrace_hash_free(removed);
-	ftrace_hash_free(kept);
-	return ret;
+	return ftrace_hash_empty(kept) ? probe_remove(probe) : probe_shrink(probe, kept, removed);
 }
 
 /**
@@ -423,15 +408,9 @@ static void probe_forget_text(struct ftrace_func_probe *probe, unsigned long sta
 		probe_end(probe);
 }
 
-/**
- * ftrace_forget_probes - remove the probes of functions that are about to be freed
- * @start: first address of the text
- * @end: first address after the text
- *
- * Otherwise the probes would act on the functions of the next module that is loaded there.
- *
- * Context: Process context, may sleep. Takes event_mutex, trace_types_lock and
- *	ftrace_lock.
+/*
+ * Removes the probes of functions that are about to be freed: they would act on the functions of
+ * the next module there. Takes event_mutex, trace_types_lock and ftrace_lock.
  */
 void ftrace_forget_probes(unsigned long start, unsigned long end)
 {
@@ -476,30 +455,18 @@ static bool probe_next_function(struct ftrace_probe_iter *iter)
 	struct ftrace_hash *hash = probe_functions(iter->probe);
 	struct hlist_node *node = NULL;
 
-	if (iter->entry) {
+	if (iter->entry)
 		node = iter->entry->hlist.next;
-		iter->bucket++;
-	} else {
-		iter->bucket = 0;
-	}
-
-	while (!node && iter->bucket < 1 << hash->size_bits)
-		node = hash->buckets[iter->bucket++].first;
-	/* The bucket that @entry is in. */
-	iter->bucket--;
+	else
+		iter->bucket = -1;
+	while (!node && ++iter->bucket < 1 << hash->size_bits)
+		node = hash->buckets[iter->bucket].first;
 
 	iter->entry = hlist_entry_safe(node, struct ftrace_func_entry, hlist);
 	return iter->entry;
 }
 
-/**
- * ftrace_probe_first - find the first of the probed functions
- * @iter: set to the function found
- * @tr: the trace array
- *
- * Context: ftrace_lock held.
- * Return: false if there is none.
- */
+/* The first probed function; false if there is none. ftrace_lock held. */
 bool ftrace_probe_first(struct ftrace_probe_iter *iter, struct trace_array *tr)
 {
 	lockdep_assert_held(&ftrace_lock);
@@ -510,13 +477,7 @@ bool ftrace_probe_first(struct ftrace_probe_iter *iter, struct trace_array *tr)
 	return iter->probe && probe_next_function(iter);
 }
 
-/**
- * ftrace_probe_next - go to the next of the probed functions
- * @iter: the current function; ftrace_lock has been held since it was found
- *
- * Context: ftrace_lock held.
- * Return: false if there is none.
- */
+/* The next one; ftrace_lock held since the last. */
 bool ftrace_probe_next(struct ftrace_probe_iter *iter)
 {
 	struct ftrace_func_probe *probe = iter->probe;
@@ -531,14 +492,7 @@ bool ftrace_probe_next(struct ftrace_probe_iter *iter)
 	return probe_next_function(iter);
 }
 
-/**
- * ftrace_probe_show - print a probed function in the format of its probe
- * @m: the file to print to
- * @iter: the function
- *
- * Context: ftrace_lock held.
- * Return: 0, or what the probe returns.
- */
+/* Prints a probed function in the format of its probe. ftrace_lock held. */
 int ftrace_probe_show(struct seq_file *m, const struct ftrace_probe_iter *iter)
 {
 	struct ftrace_probe_ops *probe_ops = iter->probe->probe_ops;
@@ -552,70 +506,4 @@ int ftrace_probe_show(struct seq_file *m, const struct ftrace_probe_iter *iter)
 
 	seq_printf(m, "%ps:%ps\n", (void *)iter->entry->ip, probe_ops->func);
 	return 0;
-}
-
-static LIST_HEAD(commands);
-
-static struct ftrace_func_command *probe_find_command(const char *name)
-{
-	struct ftrace_func_command *cmd;
-
-	list_for_each_entry(cmd, &commands, list)
-		if (!strcmp(cmd->name, name))
-			return cmd;
-	return NULL;
-}
-
-/**
- * register_ftrace_command - add a command of the filter files
- * @cmd: the command, which must stay
- *
- * Context: Boot, one at a time: the list of commands has no lock.
- * Return: 0, or -EBUSY if there is a command of that name.
- */
-__init int register_ftrace_command(struct ftrace_func_command *cmd)
-{
-	if (probe_find_command(cmd->name))
-		return -EBUSY;
-	list_add(&cmd->list, &commands);
-	return 0;
-}
-
-/**
- * unregister_ftrace_command - undo register_ftrace_command()
- * @cmd: the command
- *
- * Context: As for register_ftrace_command().
- * Return: 0, or -ENODEV if there is no command of that name.
- */
-__init int unregister_ftrace_command(struct ftrace_func_command *cmd)
-{
-	struct ftrace_func_command *found = probe_find_command(cmd->name);
-
-	if (!found)
-		return -ENODEV;
-	list_del_init(&found->list);
-	return 0;
-}
-
-/**
- * ftrace_run_command - carry out "func:name:params"
- * @tr: the trace array of the file that was written to, or NULL
- * @hash: the new filter so far
- * @func: the part before the first colon; may be modified
- * @name: the part before the second colon
- * @params: the rest, which may be modified, or NULL
- * @enable: 1 for set_ftrace_filter, 0 for set_ftrace_notrace
- *
- * Context: Process context, may sleep. ftrace_lock not held.
- * Return: 0, an error of the command, or -EINVAL if there is no such command.
- */
-int ftrace_run_command(struct trace_array *tr, struct ftrace_hash *hash,
-		       char *func, char *name, char *params, int enable)
-{
-	struct ftrace_func_command *cmd = probe_find_command(name);
-
-	if (!cmd)
-		return -EINVAL;
-	return cmd->func(tr, hash, func, name, params, enable);
 }

@@ -22,7 +22,7 @@ struct trace_array;
 struct ftrace_probe_iter {
 	struct ftrace_func_probe	*probe;
 	struct ftrace_func_entry	*entry;
-	unsigned int			bucket;
+	int				bucket;
 };
 
 bool ftrace_probe_first(struct ftrace_probe_iter *iter, struct trace_array *tr);
@@ -30,7 +30,5 @@ bool ftrace_probe_next(struct ftrace_probe_iter *iter);
 int ftrace_probe_show(struct seq_file *m, const struct ftrace_probe_iter *iter);
 
 void ftrace_forget_probes(unsigned long start, unsigned long end);
-int ftrace_run_command(struct trace_array *tr, struct ftrace_hash *hash,
-		       char *func, char *name, char *params, int enable);
 
 #endif

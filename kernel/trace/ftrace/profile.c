@@ -11,11 +11,15 @@
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <linux/hash.h>
+#include <linux/kallsyms.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
+#include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+
+#include <asm/sections.h>
 
 #include "../trace_stat.h"
 #include "core.h"
@@ -275,6 +279,31 @@ static void profile_print_times(struct seq_file *m, struct profile_record *rec,
 }
 #endif
 
+/*
+ * The name of a function. With the option prof-text-offset, it is the offset from the start
+ * of the text, which tools can find in the object file.
+ */
+static void profile_name(char *name, unsigned long ip)
+{
+	struct trace_array *tr = trace_get_global_array();
+	struct module *mod;
+
+	if (tr && tr->trace_flags & TRACE_ITER(PROF_TEXT_OFFSET)) {
+		if (core_kernel_text(ip)) {
+			snprintf(name, KSYM_SYMBOL_LEN, "  _text+%#lx", ip - (unsigned long)_text);
+			return;
+		}
+		guard(rcu)();
+		mod = __module_text_address(ip);
+		if (mod) {
+			snprintf(name, KSYM_SYMBOL_LEN, "  %s+%#lx", mod->name,
+				 ip - (unsigned long)mod->mem[MOD_TEXT].base);
+			return;
+		}
+	}
+	kallsyms_lookup(ip, NULL, NULL, NULL, name);
+}
+
 static int profile_print_record(struct seq_file *m, void *v)
 {
 	struct profile_record *rec = v;
@@ -289,7 +318,7 @@ static int profile_print_record(struct seq_file *m, void *v)
 	if (profile_below_threshold(rec, hits))
 		return 0;
 
-	ftrace_profile_name(name, rec->ip);
+	profile_name(name, rec->ip);
 	seq_printf(m, "  %-30.30s  %10lu", name, hits);
 	profile_print_times(m, rec, hits);
 	seq_putc(m, '\n');
@@ -418,12 +447,7 @@ static const struct file_operations profile_fops = {
 	.llseek	= default_llseek,
 };
 
-/**
- * ftrace_profile_tracefs - create the files of the function profiler
- * @d_tracer: the top directory of tracefs
- *
- * Context: Boot.
- */
+/* Creates the files of the function profiler. */
 __init void ftrace_profile_tracefs(struct dentry *d_tracer)
 {
 	int cpu;

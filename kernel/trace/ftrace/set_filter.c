@@ -10,6 +10,7 @@
 #include "core.h"
 #include "filter.h"
 #include "hash.h"
+#include "match.h"
 #include "ops.h"
 #include "pending.h"
 #include "table.h"
@@ -19,14 +20,11 @@ static struct ftrace_hash *filter_begin(struct ftrace_ops *ops, bool enable, boo
 {
 	struct ftrace_hash __rcu **orig = ftrace_hash_of(ops->func_hash, enable);
 
-	/* Unloading a module removes its sites from the filter. */
-	guard(mutex)(&ftrace_lock);
 	return ftrace_hash_dup(reset ? NULL : ftrace_locked(*orig));
 }
 
 static int filter_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool enable)
 {
-	guard(mutex)(&ftrace_lock);
 	return ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash, enable);
 }
 
@@ -54,14 +52,12 @@ static int filter_set_mod(struct trace_array *tr, struct ftrace_hash *hash, char
 
 	if (!tr || strcmp(strsep(&params, ":"), "mod"))
 		return -EINVAL;
-	scoped_guard(mutex, &ftrace_lock)
-		ret = ftrace_pending_begin(&pending, tr, hash, enable);
+	ret = ftrace_pending_begin(&pending, tr, hash, enable);
 	if (!ret)
-		ret = ftrace_pending_word(hash, &pending, func, params);
-	if (!ret) {
-		guard(mutex)(&ftrace_lock);
+		ret = params ? ftrace_pending_word(hash, &pending, func, params) :
+			       ftrace_hash_word(hash, func, NULL);
+	if (!ret)
 		ret = ftrace_pending_commit(tr, hash, &pending, enable);
-	}
 	ftrace_pending_free(&pending);
 	return ret;
 }
@@ -74,17 +70,16 @@ static int filter_set_word(struct ftrace_ops *ops, struct trace_array *tr,
 
 	if (params)
 		return filter_set_mod(tr, hash, func, params, enable);
-	ret = ftrace_pending_word(hash, NULL, func, NULL);
+	ret = ftrace_hash_word(hash, func, NULL);
 	return ret ?: filter_commit(ops, hash, enable);
 }
 
 static int filter_set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool reset,
 			    bool enable)
 {
+	struct ftrace_hash *hash __free(ftrace_hash) = NULL;
+	char *copy __free(kfree) = NULL;
 	struct trace_array *tr = NULL;
-	struct ftrace_hash *hash;
-	char *copy = NULL;
-	int ret = -ENOMEM;
 
 	if (ftrace_killed())
 		return -ENODEV;
@@ -96,17 +91,16 @@ static int filter_set_regex(struct ftrace_ops *ops, unsigned char *buf, int len,
 	if (buf && strnchr(buf, len, ':'))
 		tr = filter_trace_array(ops);
 	guard(mutex)(&ops->func_hash->regex_lock);
+	/* Unloading a module removes its sites from the filter. */
+	guard(mutex)(&ftrace_lock);
 
 	hash = filter_begin(ops, enable, reset);
 	if (buf)
 		copy = kmemdup_nul(buf, len, GFP_KERNEL);
-	if (hash && copy)
-		ret = filter_set_word(ops, tr, hash, copy, enable);
-	else if (hash && !buf)
-		ret = filter_commit(ops, hash, enable);
-	kfree(copy);
-	ftrace_hash_free(hash);
-	return ret;
+	if (!hash || (buf && !copy))
+		return -ENOMEM;
+	return buf ? filter_set_word(ops, tr, hash, copy, enable) :
+		     filter_commit(ops, hash, enable);
 }
 
 /**
@@ -175,7 +169,7 @@ static int filter_set_ip(struct ftrace_hash *hash, unsigned long ip, bool remove
 	if (!ip)
 		return -EINVAL;
 	if (!remove)
-		return ftrace_hash_add_exact(hash, ip);
+		return ftrace_hash_add(hash, ip, true);
 	entry = ftrace_lookup_ip(hash, ip);
 	if (!entry)
 		return -ENOENT;
@@ -199,26 +193,26 @@ static int filter_set_ip(struct ftrace_hash *hash, unsigned long ip, bool remove
 int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
 			  unsigned int cnt, int remove, int reset)
 {
-	struct ftrace_hash *hash;
-	int ret = 0;
+	struct ftrace_hash *hash __free(ftrace_hash) = NULL;
 
 	if (ftrace_killed())
 		return -ENODEV;
 
 	ftrace_ops_init(ops);
 	guard(mutex)(&ops->func_hash->regex_lock);
+	guard(mutex)(&ftrace_lock);
 
 	hash = filter_begin(ops, true, reset);
 	if (!hash)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < cnt && !ret; i++) {
-		ret = filter_set_ip(hash, ips[i], remove);
+	for (unsigned int i = 0; i < cnt; i++) {
+		int ret = filter_set_ip(hash, ips[i], remove);
+
+		if (ret)
+			return ret;
 		ftrace_yield(i);
 	}
-	if (!ret)
-		ret = filter_commit(ops, hash, true);
-	ftrace_hash_free(hash);
-	return ret;
+	return filter_commit(ops, hash, true);
 }
 EXPORT_SYMBOL_GPL(ftrace_set_filter_ips);
 

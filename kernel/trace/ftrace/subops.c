@@ -14,10 +14,41 @@
 #include "core.h"
 #include "hash.h"
 #include "ops.h"
+#include "pid.h"
 #include "plan.h"
+#include "subops.h"
 
 /* A managing ops is on sites that none of its subops wants; ftrace_lock held. */
 static bool subops_left_sites;
+
+/* The guard that all subops have in common; NULL if one of them wants other tasks. */
+static struct ftrace_guard *subops_guard(const struct ftrace_ops *ops)
+{
+	struct ftrace_guard *guard = NULL;
+	struct ftrace_ops *subops;
+
+	list_for_each_entry(subops, &ops->subop_list, list) {
+		struct ftrace_guard *own = ftrace_pid_guard(subops);
+
+		if (!own || (guard && guard != own))
+			return NULL;
+		guard = own;
+	}
+	return guard;
+}
+
+/**
+ * ftrace_subops_set_guard - turn tasks away that no subops wants
+ * @ops: the managing ops; the pid filter of a subops has changed, or a subops came or went
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0, or an error with nothing changed.
+ */
+int ftrace_subops_set_guard(struct ftrace_ops *ops)
+{
+	lockdep_assert_held(&ftrace_lock);
+	return ftrace_ops_set_func(ops, ops->func, subops_guard(ops));
+}
 
 /* Put @ops on the sites that its subops want, after @subops came or went. */
 static int subops_plan(struct ftrace_ops *ops, struct ftrace_ops *subops, unsigned int flags)
@@ -45,6 +76,7 @@ static int subops_stop(struct ftrace_ops *ops, struct ftrace_ops *subops)
 	list_del(&subops->list);
 	if (!ret)
 		subops_left_sites = false;
+	ops->guard = NULL;
 	return ret;
 }
 
@@ -72,9 +104,15 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 
 	first = list_empty(&ops->subop_list);
 	list_add(&subops->list, &ops->subop_list);
-	ret = first ? ftrace_ops_start(ops, 0) : subops_plan(ops, subops, FTRACE_PLAN_NAMED);
+	/* @subops may want tasks that the others do not want. */
+	ret = ftrace_subops_set_guard(ops);
+	if (!ret)
+		ret = first ? ftrace_ops_start(ops, 0) :
+			      subops_plan(ops, subops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		list_del(&subops->list);
+		/* Without memory, tasks are not turned away. */
+		ftrace_subops_set_guard(ops);
 		return ret;
 	}
 	subops->managed = ops;
@@ -107,6 +145,8 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 		ret = subops_plan(ops, subops, FTRACE_PLAN_AGREED);
 		if (ret)
 			subops_left_sites = true;
+		/* Without memory, tasks are not turned away. */
+		ftrace_subops_set_guard(ops);
 	}
 	subops->flags &= ~(FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP);
 	subops->managed = NULL;

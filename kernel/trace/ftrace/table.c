@@ -2,11 +2,11 @@
 /*
  * Tables of call sites, and finding a site by its address.
  *
- * A site takes 8 bytes: its offset from the start of its table's text, and its
- * state. The tables are in an array that is replaced as a whole when a table is
- * added. So a look-up is two searches in sorted arrays, takes no lock and is safe in
- * any context. When a table is removed, there may be no memory for another array:
- * the table stays in the array without its sites, until the array is replaced.
+ * A site takes 8 bytes: its offset from the start of its table's text, and its state. The tables
+ * are in an array that is replaced as a whole when a table is added. So a look-up is two
+ * searches in sorted arrays, takes no lock and is safe in any context. To remove a table there
+ * may be no memory for another array: it stays in the array without its sites until the array is
+ * replaced.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -22,13 +22,7 @@
 struct ftrace_tables __rcu *ftrace_tables;
 u64 ftrace_tables_gen;
 
-/**
- * ftrace_table_nth - get a table by its number; tables are in the order of addresses
- * @i: number of the table, from 0
- *
- * Context: ftrace_lock held.
- * Return: the table, NULL if there are no more tables.
- */
+/* Tables are in the order of addresses; NULL behind the last. ftrace_lock held. */
 struct ftrace_table *ftrace_table_nth(unsigned int i)
 {
 	struct ftrace_tables *all = ftrace_locked(ftrace_tables);
@@ -36,13 +30,9 @@ struct ftrace_table *ftrace_table_nth(unsigned int i)
 	return all && i < all->nr ? all->table[i] : NULL;
 }
 
-/**
- * ftrace_table_of - find the table of the text that an address lies in
- * @ip: any address
- *
- * Context: Any context.
- * Return: the table, NULL if there is none. The table stays while preemption is off
- *	or ftrace_lock is held.
+/*
+ * The table of the text that @ip lies in. It stays while preemption is off or ftrace_lock is
+ * held.
  */
 struct ftrace_table *ftrace_table_of(unsigned long ip)
 {
@@ -62,15 +52,7 @@ struct ftrace_table *ftrace_table_of(unsigned long ip)
 	return NULL;
 }
 
-/**
- * ftrace_find_site_in - find the first site of a table that has a byte in a range
- * @t: the table
- * @start: first byte of the range
- * @end: last byte of the range
- *
- * Context: Any context.
- * Return: the site, NULL if there is none.
- */
+/* The first site of @t with a byte from @start to @end, both included; NULL if there is none. */
 struct ftrace_site *ftrace_find_site_in(struct ftrace_table *t, unsigned long start,
 					unsigned long end)
 {
@@ -112,12 +94,7 @@ struct ftrace_site *ftrace_find_site(unsigned long ip, struct ftrace_table **tab
 	return site;
 }
 
-/**
- * ftrace_nr_sites - the number of sites that may be patched now
- *
- * Context: ftrace_lock held.
- * Return: the number of sites.
- */
+/* How many sites may be patched now. ftrace_lock held. */
 unsigned int ftrace_nr_sites(void)
 {
 	struct ftrace_table *t;
@@ -207,13 +184,7 @@ static struct table_sites *table_sites_of(const struct ftrace_table *t)
 	return container_of(t->sites, struct table_sites, site[0]);
 }
 
-/**
- * ftrace_sites_alloc - allocate the sites of a table
- * @nr: number of sites
- *
- * Context: Process context, may sleep.
- * Return: the sites, not initialised; NULL without memory.
- */
+/* Not initialised; NULL without memory. */
 struct ftrace_site *ftrace_sites_alloc(unsigned int nr)
 {
 	struct table_sites *sites = kvmalloc(struct_size(sites, site, nr), GFP_KERNEL);
@@ -221,12 +192,7 @@ struct ftrace_site *ftrace_sites_alloc(unsigned int nr)
 	return sites ? sites->site : NULL;
 }
 
-/**
- * ftrace_table_free - free a table that was never in the array
- * @t: the table
- *
- * Context: Process context, may sleep.
- */
+/* Frees a table that was never in the array. */
 void ftrace_table_free(struct ftrace_table *t)
 {
 	if (t->sites)
@@ -234,21 +200,10 @@ void ftrace_table_free(struct ftrace_table *t)
 	kfree(t);
 }
 
-/**
- * ftrace_table_build - make a table of the sites in a stretch of text
- * @mod: the module, NULL for the kernel
- * @start: first address of the text
- * @end: first address after the text
- * @ips: addresses of sites, sorted; sites outside the text are left out
- * @nr: number of addresses
- *
- * A site that is not at the start of a function belongs to a weak function that another
- * function replaced at link time: the code is there, but nothing ever calls it and no
- * symbol names it. Such a site is left out, too.
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: the table, not yet in the array; NULL if there is no site in the text;
- *	ERR_PTR(-ENOMEM) if there is no memory.
+/*
+ * Makes a table of the sites in a stretch of text. A site that is not at the start of a function
+ * belongs to a weak function that another one replaced at link time: nothing calls it and no
+ * symbol names it, so it is left out. NULL if there is no site, or -ENOMEM. ftrace_lock held.
  */
 struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 					unsigned long end,
@@ -273,7 +228,7 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 	t->end = end;
 	t->mod = mod;
 	t->sites = ftrace_sites_alloc(nr);
-	if (!t->sites || ftrace_names_start(&names, t))
+	if (!t->sites || ftrace_names_start(&names, t->mod, t->start, t->end))
 		goto no_memory;
 
 	for (unsigned int i = 0; i < nr; i++) {
@@ -303,13 +258,9 @@ no_memory:
 	return ERR_PTR(-ENOMEM);
 }
 
-/**
- * ftrace_tables_drop - remove the sites of a table whose text is about to be freed
- * @t: the table, no site of which has a callback
- *
- * This function cannot fail, and waits for no grace period.
- *
- * Context: Process context, may sleep. ftrace_lock held.
+/*
+ * Removes a table, no site of which has a callback, before its text is freed. Cannot fail, and
+ * waits for no grace period. ftrace_lock held.
  */
 void ftrace_tables_drop(struct ftrace_table *t)
 {
@@ -325,13 +276,7 @@ void ftrace_tables_drop(struct ftrace_table *t)
 	kvfree_rcu(table_sites_of(t), rcu);
 }
 
-/**
- * ftrace_tables_add - add a table to the array
- * @add: the table
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or -ENOMEM with nothing changed.
- */
+/* Adds a table to the array: 0 or -ENOMEM. ftrace_lock held. */
 int ftrace_tables_add(struct ftrace_table *add)
 {
 	struct ftrace_tables *old = ftrace_locked(ftrace_tables);

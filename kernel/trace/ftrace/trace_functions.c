@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The "function" tracer, and the commands of set_ftrace_filter that act on tracing
- * itself: traceon, traceoff, stacktrace, dump, cpudump.
+ * The "function" tracer.
  *
- * Nothing here decides which functions are traced. The tracer gives the ops of its
- * trace array to the core, and a command gives a probe to probes.c. Both only define
- * what happens when a traced function is called.
+ * Nothing here decides which functions are traced. The tracer gives the ops of its trace array to
+ * the core, and defines what happens when a traced function is called.
  */
 
 #include <linux/ftrace.h>
 #include <linux/percpu.h>
 #include <linux/ring_buffer.h>
-#include <linux/slab.h>
-#include <linux/stacktrace.h>
-#include <linux/uaccess.h>
 
-#include "../trace.h"
 #include "callback.h"
+#include "commands.h"
 #include "core.h"
-#include "filter_file.h"
 #include "ops.h"
 #include "pid.h"
 
@@ -43,17 +37,6 @@ static struct tracer_flags func_flags = {
 };
 
 static struct tracer function_tracer;
-
-/*
- * The entries of a stack trace above the traced function, if a callback calls
- * __trace_stack() and does not end with that call:
- *
- * - one entry of the recorder: with ORC __ftrace_trace_stack(), which does not
- *   discount itself; otherwise __trace_stack(), which is compiled without a tail call
- * - the callback
- * - the trampoline
- */
-#define SKIP_TO_TRACED	3
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /* Not inlined, because its stack frame would slow the common case. */
@@ -117,6 +100,9 @@ static __always_inline void function_record(struct trace_array *tr, unsigned lon
 	if (options & OPT_NO_REPEATS) {
 		struct trace_func_repeats *last = this_cpu_ptr(tr->last_func_repeats);
 
+		/* A call that the ring buffer refuses is no repeat. */
+		if (!tracer_tracing_is_on(tr))
+			return;
 		if (function_is_repeat(tr, last, ip, parent_ip))
 			return;
 		if (last->count)
@@ -126,7 +112,7 @@ static __always_inline void function_record(struct trace_array *tr, unsigned lon
 		last->parent_ip = parent_ip;
 	}
 
-	ftrace_record_call(tr, ip, parent_ip, trace_ctx, options & OPT_ARGS ? fregs : NULL);
+	trace_function(tr, ip, parent_ip, trace_ctx, options & OPT_ARGS ? fregs : NULL);
 	if (options & OPT_STACK)
 		__trace_stack(tr, trace_ctx, SKIP_TO_TRACED + function_frames_between());
 }
@@ -147,9 +133,7 @@ static __always_inline void function_record_hit(unsigned long ip, unsigned long 
 	if (bit < 0)
 		return;
 
-	if (likely(!ftrace_recording_off(tr, options & OPT_NO_REPEATS)))
-		function_record(tr, ip, parent_ip, tracing_gen_ctx_dec(), fregs, options);
-
+	function_record(tr, ip, parent_ip, tracing_gen_ctx_dec(), fregs, options);
 	ftrace_test_recursion_unlock(bit);
 }
 
@@ -157,23 +141,23 @@ static __always_inline void function_record_hit(unsigned long ip, unsigned long 
  * Taking a stack trace is slow and needs much stack: an interrupt in the middle that
  * also took a stack trace would nest too deep.
  */
+static DEFINE_PER_CPU(unsigned int, stack_hits);
+
 static __always_inline void
 function_record_hit_stack(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			  struct ftrace_regs *fregs, u32 options)
 {
 	struct trace_array *tr = op->private;
-	struct trace_array_cpu *data;
 	unsigned long flags;
 
 	if (unlikely(!READ_ONCE(tr->function_enabled)))
 		return;
 
 	local_irq_save(flags);
-	data = this_cpu_ptr(tr->array_buffer.data);
-	if (likely(ftrace_record_begin(data)))
+	if (likely(__this_cpu_inc_return(stack_hits) == 1))
 		function_record(tr, ip, function_real_caller(parent_ip, fregs),
 				tracing_gen_ctx_flags(flags), fregs, options | OPT_STACK);
-	ftrace_record_end(data);
+	__this_cpu_dec(stack_hits);
 	local_irq_restore(flags);
 }
 
@@ -229,7 +213,7 @@ static int function_prepare_repeats(struct trace_array *tr, u32 options)
 
 static int function_tracer_init(struct trace_array *tr)
 {
-	u32 options = ftrace_tracer_options(tr, &func_flags);
+	u32 options = tr->current_trace_flags->val;
 	int ret;
 
 	if (!tr->ops)
@@ -293,7 +277,7 @@ static struct tracer function_tracer __tracer_data = {
 	.init		= function_tracer_init,
 	.reset		= function_tracer_reset,
 	.start		= function_tracer_start,
-	.FTRACE_TRACER_FLAGS = &func_flags,
+	.default_flags	= &func_flags,
 	.set_flag	= function_tracer_set_flag,
 	.allow_instances = true,
 #ifdef CONFIG_FTRACE_STARTUP_TEST
@@ -302,356 +286,13 @@ static struct tracer function_tracer __tracer_data = {
 };
 
 /**
- * ftrace_init_global_array_ops - give the top level trace array its ops
- * @tr: the top level trace array
- *
- * Context: Boot, before any tracer is registered.
- */
-__init void ftrace_init_global_array_ops(struct trace_array *tr)
-{
-	ftrace_init_trace_array(tr);
-	ftrace_early_pending(tr);
-	global_ops.private = tr;
-	tr->ops = &global_ops;
-	/* This copies ->private. */
-	init_array_fgraph_ops(tr, &global_ops);
-}
-
-/**
- * ftrace_allocate_ftrace_ops - give a new trace array its ops
- * @tr: a trace array that is being created, not the top level one
- *
- * Context: Process context, may sleep. trace_types_lock held.
- * Return: 0, or -ENOMEM.
- */
-int ftrace_allocate_ftrace_ops(struct trace_array *tr)
-{
-	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
-
-	if (!ops)
-		return -ENOMEM;
-
-	ops->func = ftrace_stub;
-	ops->flags = FTRACE_OPS_FL_PID;
-	ops->private = tr;
-	ftrace_ops_init(ops);
-	tr->ops = ops;
-	return 0;
-}
-
-/**
- * ftrace_free_ftrace_ops - free the ops of a trace array
- * @tr: a trace array that is not the top level one, and no longer traces
- *
- * Context: Process context, may sleep. trace_types_lock held.
- */
-void ftrace_free_ftrace_ops(struct trace_array *tr)
-{
-	struct ftrace_ops *ops = tr->ops;
-
-	tr->ops = NULL;
-	if (ops && ops->flags & FTRACE_OPS_FL_ENABLED) {
-		/*
-		 * After ftrace_kill() call sites call the ops until the next boot:
-		 * the ops must stay, and must not use @tr.
-		 */
-		WRITE_ONCE(ops->private, &ftrace_gone_array);
-		ftrace_wait_callbacks();
-		return;
-	}
-	kfree(ops);
-}
-
-/**
- * ftrace_create_function_files - create the filter files of a trace array
- * @tr: the trace array
- * @parent: its directory
- *
- * The top level array is left out: ftrace_init_tracefs_toplevel() creates its files.
- *
- * Context: Process context, may sleep. trace_types_lock held, except at boot.
- * Return: 0, -EINVAL if @tr has no ops, or -ENOMEM.
- */
-int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
-{
-	int ret = -EINVAL;
-
-	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
-		return 0;
-	if (tr->ops)
-		ret = allocate_fgraph_ops(tr, tr->ops);
-	if (!ret)
-		ftrace_create_filter_files(tr, parent);
-	return ret;
-}
-
-/**
- * ftrace_destroy_function_files - free all that a trace array has for function tracing
- * @tr: a trace array that is about to be freed
- *
- * Context: Process context, may sleep. trace_types_lock held.
- */
-void ftrace_destroy_function_files(struct trace_array *tr)
-{
-	free_fgraph_ops(tr);
-	ftrace_destroy_filter_files(tr->ops);
-	ftrace_free_pids(tr);
-	ftrace_free_ftrace_ops(tr);
-}
-
-/**
- * ftrace_reset_array_ops - undo ftrace_init_array_ops()
- * @tr: the trace array; its ops must not be registered
- *
- * Context: Process context. trace_types_lock held.
- */
-void ftrace_reset_array_ops(struct trace_array *tr)
-{
-	tr->ops->func = ftrace_stub;
-}
-
-/**
- * ftrace_init_array_ops - set the callback of the ops of a trace array
- * @tr: the trace array; its ops must not be registered
- * @func: the callback of the tracer that is about to start
- *
- * Context: Process context. trace_types_lock held.
- */
-void ftrace_init_array_ops(struct trace_array *tr, ftrace_func_t func)
-{
-	WARN(tr->ops->func != ftrace_stub, "function tracing is busy: %ps\n",
-	     tr->ops->func);
-	tr->ops->private = tr;
-	tr->ops->func = func;
-}
-
-/*
- * A command as the user sees it. "vfs_read:traceoff" and "vfs_read:traceoff:3" are
- * two probes that can coexist and are removed separately, so each command has two
- * probe_ops. The counted one has an init(), which makes probes.c give it a mapper of
- * counters.
- */
-struct probe_command {
-	struct ftrace_func_command	command;
-	struct ftrace_probe_ops		always;
-	struct ftrace_probe_ops		counted;
-	/* The number to use instead of the number that the user gives, if any. */
-	char				*number;
-	bool				ignore_param;
-};
-
-/* The counter of "vfs_read:traceoff:", which has a counter but no number. */
-#define UNLIMITED	(-1L)
-
-static long *command_counter_of(void *data, unsigned long ip)
-{
-	return data ? (long *)ftrace_func_mapper_find_ip(data, ip) : NULL;
-}
-
-/*
- * Several CPUs can find tracing on at the same time and turn it off. That is
- * harmless, but together they turned tracing off once, so only one CPU must count.
- * So act first and count last, and count only if no other CPU has counted since the
- * counter was read: a CPU that reads the new counter also sees the state that was
- * counted.
- */
-static void command_switch_tracing(struct trace_array *tr, bool on, unsigned long ip,
-				   struct ftrace_probe_ops *ops, void *data)
-{
-	long *counter = NULL, left = UNLIMITED;
-
-	if (ops->init) {
-		counter = command_counter_of(data, ip);
-		if (!counter)	/* The probe is being removed. */
-			return;
-		/* Pairs with cmpxchg() below. */
-		left = smp_load_acquire(counter);
-		if (!left)
-			return;
-	}
-
-	if (tracer_tracing_is_on(tr) == on)
-		return;
-	if (on)
-		tracer_tracing_on(tr);
-	else
-		tracer_tracing_off(tr);
-
-	if (left != UNLIMITED)
-		cmpxchg(counter, left, left - 1);
-}
-
-/* Used by commands for which every call of the function is a separate event. */
-static bool command_take_one(struct ftrace_probe_ops *ops, unsigned long ip, void *data)
-{
-	long *counter, left;
-
-	if (!ops->init)
-		return true;
-
-	counter = command_counter_of(data, ip);
-	if (!counter)	/* The probe is being removed. */
-		return false;
-
-	left = READ_ONCE(*counter);
-	do {
-		if (left == UNLIMITED)
-			return true;
-		if (!left)
-			return false;
-	} while (!try_cmpxchg(counter, &left, left - 1));
-	return true;
-}
-
-static void command_traceon_hit(unsigned long ip, unsigned long parent_ip,
-				struct trace_array *tr, struct ftrace_probe_ops *ops,
-				void *data)
-{
-	command_switch_tracing(tr, true, ip, ops, data);
-}
-
-static void command_traceoff_hit(unsigned long ip, unsigned long parent_ip,
-				 struct trace_array *tr, struct ftrace_probe_ops *ops,
-				 void *data)
-{
-	command_switch_tracing(tr, false, ip, ops, data);
-}
-
-static void command_stacktrace_hit(unsigned long ip, unsigned long parent_ip,
-				   struct trace_array *tr, struct ftrace_probe_ops *ops,
-				   void *data)
-{
-	/* A stack trace that is not recorded does not count. */
-	if (!tracer_tracing_is_on(tr) || !command_take_one(ops, ip, data))
-		return;
-
-	/* One entry more: the callback of the probe, which called this function. */
-	__trace_stack(tr, tracing_gen_ctx_dec(), SKIP_TO_TRACED + 1);
-	/* A tail call would change that number. */
-	barrier();
-}
-
-static void command_dump_hit(unsigned long ip, unsigned long parent_ip,
-			     struct trace_array *tr, struct ftrace_probe_ops *ops,
-			     void *data)
-{
-	if (command_take_one(ops, ip, data))
-		ftrace_dump(DUMP_ALL);
-}
-
-static void command_cpudump_hit(unsigned long ip, unsigned long parent_ip,
-				struct trace_array *tr, struct ftrace_probe_ops *ops,
-				void *data)
-{
-	if (command_take_one(ops, ip, data))
-		ftrace_dump(DUMP_ORIG);
-}
-
-static int command_counter_init(struct ftrace_probe_ops *ops, struct trace_array *tr,
-				unsigned long ip, void *init_data, void **data)
-{
-	if (!*data)
-		*data = allocate_ftrace_func_mapper();
-	if (!*data)
-		return -ENOMEM;
-
-	/* For each function, the mapper stores its counter. */
-	return ftrace_func_mapper_add_ip(*data, ip, init_data);
-}
-
-static void command_counter_free(struct ftrace_probe_ops *ops, struct trace_array *tr,
-				 unsigned long ip, void *data)
-{
-	if (ip)
-		ftrace_func_mapper_remove_ip(data, ip);
-	else
-		free_ftrace_func_mapper(data, NULL);
-}
-
-static struct probe_command probe_commands[] = {
-	{ .command.name = "traceon", .always.func = command_traceon_hit },
-	{ .command.name = "traceoff", .always.func = command_traceoff_hit },
-	{ .command.name = "stacktrace", .always.func = command_stacktrace_hit },
-	/* A second dump of all buffers would show the same again. */
-	{ .command.name = "dump", .always.func = command_dump_hit,
-	  .ignore_param = true, .number = "1" },
-	{ .command.name = "cpudump", .always.func = command_cpudump_hit,
-	  .ignore_param = true },
-};
-
-static int command_print(struct seq_file *m, unsigned long ip,
-			 struct ftrace_probe_ops *ops, void *data)
-{
-	struct probe_command *cmd = probe_commands;
-	long *counter = command_counter_of(data, ip);
-
-	while (ops != &cmd->always && ops != &cmd->counted)
-		cmd++;
-
-	seq_printf(m, "%ps:%s:", (void *)ip, cmd->command.name);
-	if (counter)
-		seq_printf(m, "count=%ld\n", READ_ONCE(*counter));
-	else
-		seq_puts(m, "unlimited\n");
-	return 0;
-}
-
-/* "glob:name" or "glob:name:param" was written to a filter file of @tr. */
-static int command_run(struct trace_array *tr, struct ftrace_hash *hash,
-		       char *glob, char *name, char *param, int enable)
-{
-	struct probe_command *cmd = probe_commands;
-	struct ftrace_probe_ops *ops;
-	long count = UNLIMITED;
-	char *number;
-	int ret;
-
-	if (!tr)
-		return -ENODEV;
-	/* A command makes no sense in set_ftrace_notrace. */
-	if (!enable)
-		return -EINVAL;
-
-	while (strcmp(name, cmd->command.name))
-		cmd++;
-
-	number = cmd->ignore_param ? cmd->number : strsep(&param, ":");
-	ops = number ? &cmd->counted : &cmd->always;
-
-	if (*glob == '!')
-		return unregister_ftrace_function_probe_func(glob + 1, tr, ops);
-
-	if (number && *number) {
-		ret = kstrtoul(number, 0, (unsigned long *)&count);
-		if (ret)
-			return ret;
-	}
-
-	ret = register_ftrace_function_probe(glob, tr, ops, (void *)count);
-	return min(ret, 0);
-}
-
-/**
- * init_function_trace - register the function tracer and its commands
+ * init_function_trace - register the function tracer and the commands
  *
  * Context: Boot; starts tracing if the command line requests it.
  * Return: 0, or the error of register_tracer().
  */
 __init int init_function_trace(void)
 {
-	struct probe_command *cmd;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(probe_commands); i++) {
-		cmd = &probe_commands[i];
-		cmd->command.func = command_run;
-		cmd->always.print = command_print;
-		cmd->counted = cmd->always;
-		cmd->counted.init = command_counter_init;
-		cmd->counted.free = command_counter_free;
-		/* Fails only if two commands have one name. */
-		WARN_ON(register_ftrace_command(&cmd->command));
-	}
-
+	ftrace_init_commands();
 	return register_tracer(&function_tracer);
 }

@@ -2,16 +2,16 @@
 /*
  * Walks: how the trampoline of a class with many ops calls them.
  *
- * A slot for each ops makes a trampoline that is fast, but that must be built anew, and
- * patched into all sites, when an ops joins or leaves the class. So the trampoline of a
- * class with many ops has one slot, which calls ftrace_walk_func(). This function goes
- * through an array with the callbacks of the class, and of no other class. To change the
- * set, the core publishes another array. An old array is freed like a trampoline.
+ * With a slot for each ops a trampoline is fast, but must be built anew, and patched into all
+ * sites, when an ops joins or leaves the class. So the trampoline of a class with many ops has
+ * one slot, which calls ftrace_walk_func(), and this goes through an array with the callbacks of
+ * the class and no others. To change the set, the core publishes another array. An old one is
+ * freed like a trampoline.
  *
- * An array cannot be patched. If an ops is removed, its callback is marked as off. A task
- * in ftrace_walk_func() counts itself in before it reads the mark, and each CPU has a full
- * barrier between the mark and the sums of the counters; see ftrace_callback_shut(). So
- * either the task sees the mark and calls nothing, or the sums have the task.
+ * An array cannot be patched, so the callback of a removed ops is marked as off. A task in
+ * ftrace_walk_func() counts itself in before it reads the mark, and each CPU has a full barrier
+ * between the mark and the sums of the counters; see ftrace_callback_shut(). So either the task
+ * sees the mark and calls nothing, or the sums have the task.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/kprobes.h>
@@ -19,16 +19,13 @@
 #include <linux/slab.h>
 
 #include "callback.h"
+#include "flight.h"
+#include "guards.h"
 #include "walk.h"
 
-/**
- * ftrace_walk_make - make the array of callbacks of a set of ops
- * @ops: the ops, in the order in which they are called; a direct caller among them is
- *	left out
- * @nr: number of ops
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: the array, NULL if there is no memory.
+/*
+ * Makes the array of callbacks of @ops, without a direct caller among them. NULL without memory.
+ * ftrace_lock held.
  */
 struct ftrace_walk *ftrace_walk_make(struct ftrace_ops *const *ops, unsigned int nr)
 {
@@ -45,7 +42,8 @@ struct ftrace_walk *ftrace_walk_make(struct ftrace_ops *const *ops, unsigned int
 		if (op->flags & FTRACE_OPS_FL_DIRECT)
 			continue;
 		walk->call[n++] = (struct ftrace_walk_call){
-			ftrace_ops_get_func(op), op, op->callback };
+			ftrace_ops_get_func(op), op, op->callback, ftrace_guard_get(op->guard),
+			ftrace_flight_get(ftrace_ops_flight(op)) };
 		op->callback->users++;
 		op->callback->nr_walks++;
 	}
@@ -65,6 +63,8 @@ void ftrace_walk_free(struct ftrace_walk *walk)
 	for (unsigned int i = 0; i < walk->nr; i++) {
 		walk->call[i].callback->nr_walks--;
 		ftrace_callback_put(walk->call[i].callback);
+		ftrace_guard_put(walk->call[i].guard);
+		ftrace_flight_put(walk->call[i].flight);
 	}
 	kvfree(walk);
 }
@@ -74,6 +74,9 @@ static __always_inline void walk_call(const struct ftrace_walk_call *call, unsig
 {
 	struct ftrace_count __percpu *count = call->callback->count;
 
+	/* Before the count, as in a slot. */
+	if (ftrace_guard_skips(call->guard))
+		return;
 	if (count)
 		this_cpu_inc(count->entered);
 	/* Count in, then read the mark; pairs with the broadcast in ftrace_callback_shut(). */

@@ -7,17 +7,23 @@
 #include <linux/list.h>
 
 struct ftrace_callback;
+struct ftrace_flight;
+struct ftrace_guard;
 
 /**
  * struct ftrace_walk_call - one callback of a walk
  * @func: the function to call
  * @ops: the third argument of the function
  * @callback: counts the tasks in the function, and knows whether the ops is removed
+ * @guard: what turns tasks away before the function; NULL if there is nothing
+ * @flight: what the function records in; NULL if it does not record
  */
 struct ftrace_walk_call {
 	ftrace_func_t		func;
 	struct ftrace_ops	*ops;
 	struct ftrace_callback	*callback;
+	struct ftrace_guard	*guard;
+	struct ftrace_flight	*flight;
 };
 
 /**

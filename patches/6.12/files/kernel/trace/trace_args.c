@@ -4,7 +4,7 @@
  *
  * A traced call records the words in which the architecture passes arguments, without
  * knowing which arguments the function has. BTF knows the names and the types, and is
- * asked when the trace is read. The format is that of mainline since 6.15.
+ * asked when the trace is read. The format is that of mainline.
  */
 #include <linux/btf.h>
 #include <linux/irqflags.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The function profiler measures how long a function takes, from its entry to its return.
- * It learns both from the function graph tracer. This is the file of Linux 6.12.
+ * It learns both from the function graph tracer.
  */
 #include "core.h"
 #include "profile.h"

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The templates in flight_64.S, and what is written into their copies. */
+#ifndef _X86_KERNEL_FTRACE_FLIGHT_H
+#define _X86_KERNEL_FTRACE_FLIGHT_H
+
+#define FLIGHT_DEPTH	0	/* 4 bytes: the per-CPU variable ftrace_flight_depth */
+#define FLIGHT_PREEMPT	1	/* 4 bytes: the per-CPU preemption count */
+#define FLIGHT_CPU	2	/* 8 bytes: the per-CPU struct ftrace_flight_cpu */
+#define FLIGHT_RESCHED	3	/* 4 bytes: a call of the scheduler, relative */
+#define FLIGHT_GROUP	4	/* 4 bytes: a call of ftrace_flight_slow() or the like, relative */
+
+#ifndef __ASSEMBLY__
+
+/**
+ * struct flight_fix - a place in a copy that is written
+ * @at: offset of the bytes
+ * @what: what is written there, as above
+ */
+struct flight_fix {
+	u16	at;
+	u16	what;
+};
+
+/**
+ * struct flight_code - a template
+ * @start: its first byte
+ * @end: behind its last byte
+ * @fix: the places that are written
+ * @fix_end: behind the last of them
+ */
+struct flight_code {
+	const char		*start;
+	const char		*end;
+	const struct flight_fix	*fix;
+	const struct flight_fix	*fix_end;
+};
+
+/* flight_64.S */
+void ftrace_flight_code(void);
+void ftrace_flight_timed_code(void);
+extern const char ftrace_flight_code_end[], ftrace_flight_timed_code_end[];
+extern const struct flight_fix ftrace_flight_fixes[], ftrace_flight_fixes_end[];
+extern const struct flight_fix ftrace_flight_timed_fixes[], ftrace_flight_timed_fixes_end[];
+
+#endif
+#endif

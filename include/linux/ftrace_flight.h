@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The flight recorder: what the code in trampolines, the core and readers of a crash dump know of
+ * a ring and of the words in it.
+ *
+ * A ring is memory of one CPU, and has slots of 8 bytes. A record is one word; or, in a timed ring,
+ * two words: the time stamp counter, then the word that says what happened. Records are in
+ * groups. The first record of a group is a time.
+ *
+ * A lap goes from the first record of the ring to the last one. Laps have parity 0 and 1 in turn,
+ * which is in bit 32 of each word, inverted. So a record that is reserved and not yet written can
+ * be told: it has the parity of the lap before. The word 0 was never written.
+ *
+ *	a call		bits 0-31	the return address into the traced function
+ *			bits 33-63	the lowest 31 bits of the caller; one less for parity 0
+ *	a time		bits 0-30	bits 0-30 of the time stamp counter
+ *			bits 33-62	bits 31-60 of it
+ *	a switch	bits 0-30	the task that runs from now on
+ *			bits 33-62	the task that ran before
+ *			bit 63		1
+ *
+ * Bit 31 of the return address and of the caller is 1, because all code of the kernel is in the
+ * upper 2 GB. Other words have 0 in bit 31.
+ */
+#ifndef _LINUX_FTRACE_FLIGHT_H
+#define _LINUX_FTRACE_FLIGHT_H
+
+/* Of struct ftrace_flight_cpu, for assembly. */
+#define FTRACE_FLIGHT_NEXT	0
+#define FTRACE_FLIGHT_OFF	8
+
+/* Bytes of a record, and of a group. The group is a power of 2, and aligned. */
+#define FTRACE_FLIGHT_RECORD		8
+#define FTRACE_FLIGHT_GROUP		256
+#define FTRACE_FLIGHT_TIMED_RECORD	16
+#define FTRACE_FLIGHT_TIMED_GROUP	512
+
+/*
+ * The address of a slot is shifted left by one, to make room for the parity. These bits are 0 if
+ * the record is the first one of a group.
+ */
+#define FTRACE_FLIGHT_FIRST		(2 * (FTRACE_FLIGHT_GROUP - FTRACE_FLIGHT_RECORD))
+#define FTRACE_FLIGHT_TIMED_FIRST \
+	(2 * (FTRACE_FLIGHT_TIMED_GROUP - FTRACE_FLIGHT_TIMED_RECORD))
+
+#ifndef __ASSEMBLY__
+
+#include <linux/bits.h>
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+
+/* Bits of a word, as above. */
+#define FTRACE_FLIGHT_CALL	BIT_ULL(31)
+#define FTRACE_FLIGHT_EVEN	BIT_ULL(32)
+#define FTRACE_FLIGHT_SWITCH	BIT_ULL(63)
+
+#define FTRACE_FLIGHT_NOBODY	U32_MAX
+
+struct ftrace_flight_cursor;
+
+/**
+ * struct ftrace_flight_cpu - the ring of a CPU
+ * @next: where the next record goes: the address, shifted left by one, and the parity of the
+ *	lap. Only this CPU writes here.
+ * @off: not 0 if nothing is to be recorded
+ * @pid: the task that runs on the CPU; FTRACE_FLIGHT_NOBODY if nobody has looked
+ * @since: calls before this time were cleared, in cycles
+ * @base: address of the ring
+ * @last: address behind the ring. A lap ends at the first group from here on.
+ * @behind: address behind the memory
+ * @end: where the lap before has ended; @base if there was none
+ * @groups: groups that were begun while a window was open that had been open before
+ * @max: when @groups is this, a new group may meet the record of the oldest window
+ * @lost: calls that were not recorded because of @max
+ * @laps: number of laps that have ended
+ * @records: number of records in them
+ */
+struct ftrace_flight_cpu {
+	u64		next;
+	u32		off;
+	u32		pid;
+	u64		since;
+	unsigned long	base;
+	unsigned long	last;
+	unsigned long	behind;
+	unsigned long	end;
+	u32		groups;
+	u32		max;
+	u64		lost;
+	u64		laps;
+	u64		records;
+};
+
+/**
+ * struct ftrace_flight_stamp - one moment on two clocks
+ * @cycles: the time stamp counter
+ * @clock: the trace clock
+ */
+struct ftrace_flight_stamp {
+	u64	cycles;
+	u64	clock;
+};
+
+/**
+ * struct ftrace_flight - a flight recorder: a ring on each CPU
+ * @list: in ftrace_flights
+ * @cpu: the rings
+ * @timed: each record has a time of its own
+ * @name: name of the trace array; NULL for the top level one
+ * @users: the tracer while it runs, trampolines, and readers
+ * @off: bit 0: the trace array is switched off; and twice the number of readers
+ * @start: when recording began
+ * @stop: when recording stopped the last time
+ * @dump: where a dump of the trace is, on each CPU
+ * @free: frees the recorder
+ */
+struct ftrace_flight {
+	struct list_head			list;
+	struct ftrace_flight_cpu __percpu	*cpu;
+	bool					timed;
+	const char				*name;
+	refcount_t				users;
+	atomic_t				off;
+	struct ftrace_flight_stamp		start;
+	struct ftrace_flight_stamp		stop;
+	struct ftrace_flight_cursor		*dump;
+	struct work_struct			free;
+};
+
+extern struct list_head ftrace_flights;
+DECLARE_PER_CPU(u32, ftrace_flight_depth);
+
+bool ftrace_flight_slow(struct ftrace_flight_cpu __percpu *cpu, u64 next);
+bool ftrace_flight_slow_timed(struct ftrace_flight_cpu __percpu *cpu, u64 next);
+
+#endif /* __ASSEMBLY__ */
+#endif /* _LINUX_FTRACE_FLIGHT_H */

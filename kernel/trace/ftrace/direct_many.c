@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Direct callers with many addresses: one ops, and an address to call for each function. All BPF
+ * trampolines share one such ops.
+ *
+ * Its filter has the address of each function, and functions with different addresses have
+ * different classes. So a change of any number of functions is one change of the filter, and one
+ * plan.
+ */
+#include <linux/slab.h>
+
+#include "callback.h"
+#include "core.h"
+#include "filter.h"
+#include "hash.h"
+#include "ipmodify.h"
+#include "ops.h"
+#include "table.h"
+
+/**
+ * alloc_ftrace_hash - make an empty hash
+ * @size_bits: not used; the hash grows
+ *
+ * Context: Process context, may sleep.
+ * Return: the hash, or NULL.
+ */
+struct ftrace_hash *alloc_ftrace_hash(int size_bits)
+{
+	return ftrace_hash_alloc();
+}
+
+/**
+ * free_ftrace_hash - free a hash and its entries
+ * @hash: the hash, or NULL
+ */
+void free_ftrace_hash(struct ftrace_hash *hash)
+{
+	ftrace_hash_free(hash);
+}
+
+/**
+ * add_ftrace_hash_entry - put an entry of the caller into a hash
+ * @hash: the hash
+ * @entry: the entry; its address is not in @hash. ftrace_hash_remove() must take the
+ *	entry out before @hash is freed
+ *
+ * Context: Process context, may sleep.
+ */
+void add_ftrace_hash_entry(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
+{
+	ftrace_hash_link(hash, entry);
+}
+
+/**
+ * add_ftrace_hash_entry_direct - put a function and what it calls into a hash
+ * @hash: the hash
+ * @ip: address of the call site; not in @hash
+ * @direct: the address to call
+ *
+ * Context: Process context, may sleep.
+ * Return: the entry, or NULL.
+ */
+struct ftrace_func_entry *add_ftrace_hash_entry_direct(struct ftrace_hash *hash, unsigned long ip,
+						       unsigned long direct)
+{
+	struct ftrace_func_entry *entry = kzalloc_obj(*entry);
+
+	if (!entry)
+		return NULL;
+	entry->ip = ip;
+	entry->direct = direct;
+	ftrace_hash_link(hash, entry);
+	return entry;
+}
+
+/**
+ * ftrace_hash_remove - take all entries out of a hash, and free none
+ * @hash: the hash, or NULL
+ */
+void ftrace_hash_remove(struct ftrace_hash *hash)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	int i;
+
+	if (ftrace_hash_empty(hash))
+		return;
+	for_each_ftrace_entry(hash, entry, tmp, i)
+		hlist_del(&entry->hlist);
+	hash->count = 0;
+}
+
+/**
+ * ftrace_hash_count - how many entries has a hash?
+ * @hash: the hash, or NULL
+ *
+ * Return: the number.
+ */
+unsigned long ftrace_hash_count(struct ftrace_hash *hash)
+{
+	return hash ? hash->count : 0;
+}
+
+static struct ftrace_hash *many_filter(struct ftrace_ops *ops)
+{
+	return ftrace_locked(ops->func_hash->filter_hash);
+}
+
+static int many_set_filter(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash, true);
+}
+
+static bool many_is_registered(const struct ftrace_ops *ops)
+{
+	return ops->flags & FTRACE_OPS_FL_ENABLED && ftrace_direct_is_many(ops);
+}
+
+/* Does @hash have all functions of @part, with the addresses of @part if @same? */
+static bool many_covers(struct ftrace_hash *hash, struct ftrace_hash *part, bool same)
+{
+	struct ftrace_func_entry *entry, *there;
+	struct hlist_node *tmp;
+	int i;
+
+	for_each_ftrace_entry(part, entry, tmp, i) {
+		there = ftrace_lookup_ip(hash, entry->ip);
+		if (!there || (same && there->direct != entry->direct))
+			return false;
+	}
+	return true;
+}
+
+/* Can all functions of @hash get a direct caller? */
+static int many_check_new(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	struct ftrace_table *t;
+	int i;
+
+	for_each_ftrace_entry(hash, entry, tmp, i) {
+		if (!entry->direct || !ftrace_find_site(entry->ip, &t))
+			return -EINVAL;
+		if (ftrace_ops_on(entry->ip, FTRACE_OPS_FL_DIRECT))
+			return -EINVAL;
+		/* While function tracing is switched off, no ops is on a site. */
+		if (many_is_registered(ops) && ftrace_lookup_ip(many_filter(ops), entry->ip))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* The filter of @ops, with the functions and addresses of @hash; NULL without memory. */
+static struct ftrace_hash *many_with(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	struct ftrace_hash *all = ftrace_hash_dup(many_filter(ops));
+	struct ftrace_func_entry *entry, *there;
+	struct hlist_node *tmp;
+	int i;
+
+	if (!all)
+		return NULL;
+	for_each_ftrace_entry(hash, entry, tmp, i) {
+		there = ftrace_lookup_ip(all, entry->ip);
+		if (there)
+			there->direct = entry->direct;
+		else if (!add_ftrace_hash_entry_direct(all, entry->ip, entry->direct))
+			goto fail;
+	}
+	return all;
+
+fail:
+	ftrace_hash_free(all);
+	return NULL;
+}
+
+static void many_reset(struct ftrace_ops *ops)
+{
+	struct ftrace_hash *old = many_filter(ops);
+
+	RCU_INIT_POINTER(ops->func_hash->filter_hash, NULL);
+	ftrace_hash_free_rcu(old);
+	ops->func = NULL;
+	ops->flags &= ~(FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS);
+}
+
+static int many_start(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	int ret;
+
+	ops->func = ftrace_stub;
+	ops->flags |= FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS;
+	ret = many_set_filter(ops, hash);
+	if (!ret)
+		ret = ftrace_ops_start(ops, 0);
+	if (ret)
+		many_reset(ops);
+	return ret;
+}
+
+/**
+ * update_ftrace_direct_add - have more functions call something before anything else
+ * @ops: the ops, registered by this function if it is not
+ * @hash: the functions, and the address that each of them calls
+ *
+ * Context: Process context, may sleep. Takes direct_mutex.
+ * Return: 0, or an error with nothing changed: -EINVAL if @hash is empty or names
+ *	something that is not a function, or a function that has a direct caller, or if
+ *	@ops is in use for something else; -ERANGE if an address is too far away; -ENOMEM;
+ *	or an error of ftrace_ops_start().
+ */
+int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	struct ftrace_hash *all;
+	int ret;
+
+	if (ftrace_hash_empty(hash))
+		return -EINVAL;
+	ftrace_ops_init(ops);
+	guard(mutex)(&direct_mutex);
+	guard(mutex)(&ftrace_lock);
+	if (!many_is_registered(ops) && (ops->func || ops->flags & FTRACE_OPS_FL_ENABLED))
+		return -EINVAL;
+	ret = many_check_new(ops, hash);
+	if (ret)
+		return ret;
+
+	all = many_with(ops, hash);
+	if (!all)
+		return -ENOMEM;
+	if (many_is_registered(ops))
+		ret = many_set_filter(ops, all);
+	else
+		ret = many_start(ops, all);
+	ftrace_hash_free(all);
+	return ret;
+}
+
+/* Returns 1 if the ops must be ended by many_end(). */
+static int many_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	struct ftrace_hash *rest;
+	int ret;
+
+	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash, true))
+		return -EINVAL;
+	/* The last functions go without any memory. */
+	if (many_covers(hash, many_filter(ops), true)) {
+		ret = ftrace_ops_stop(ops);
+		if (ret || ops->flags & FTRACE_OPS_FL_DYNAMIC)
+			return ret ?: 1;
+		many_reset(ops);
+		return 0;
+	}
+	rest = ftrace_hash_dup(many_filter(ops));
+	if (!rest)
+		return -ENOMEM;
+	ftrace_hash_subtract(rest, hash);
+	ret = many_set_filter(ops, rest);
+	ftrace_hash_free(rest);
+	return ret;
+}
+
+static void many_end(struct ftrace_ops *ops)
+{
+	ftrace_ops_stop_wait(ops);
+	guard(mutex)(&ftrace_lock);
+	many_reset(ops);
+}
+
+/**
+ * update_ftrace_direct_del - undo update_ftrace_direct_add() for some functions
+ * @ops: the ops; unregistered if it has no function any more
+ * @hash: the functions, and the addresses that they call
+ *
+ * Context: Process context, may sleep. Takes direct_mutex.
+ * Return: 0, or an error with nothing changed: -EINVAL if @hash is empty, or has a
+ *	function that @ops does not have or that calls another address; -ENOMEM; -ENODEV
+ *	after ftrace_kill().
+ */
+int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	int ret;
+
+	if (ftrace_hash_empty(hash))
+		return -EINVAL;
+	scoped_guard(mutex, &direct_mutex) {
+		guard(mutex)(&ftrace_lock);
+		ret = many_del(ops, hash);
+	}
+	/* A direct caller may wait for something that takes direct_mutex. */
+	if (ret > 0)
+		many_end(ops);
+	else if (!ret && !(ops->flags & FTRACE_OPS_FL_OWN_WAIT))
+		ftrace_wait_callbacks();
+	return min(ret, 0);
+}
+
+static int many_mod(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	struct ftrace_hash *all;
+	int ret;
+
+	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash, false))
+		return -EINVAL;
+	all = many_with(ops, hash);
+	if (!all)
+		return -ENOMEM;
+	ret = many_set_filter(ops, all);
+	ftrace_hash_free(all);
+	return ret;
+}
+
+/**
+ * update_ftrace_direct_mod - change what some functions call
+ * @ops: the ops
+ * @hash: the functions, and the new addresses
+ * @do_direct_lock: take direct_mutex; false in an &ftrace_ops.ops_func, which has it
+ *
+ * At every moment a call goes to the old address or to the new address.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or an error with nothing changed: -EINVAL if @hash is empty or has a
+ *	function that @ops does not have; -ERANGE; -ENOMEM.
+ */
+int update_ftrace_direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash, bool do_direct_lock)
+{
+	int ret;
+
+	if (ftrace_hash_empty(hash))
+		return -EINVAL;
+	if (do_direct_lock)
+		mutex_lock(&direct_mutex);
+	else if (WARN_ON_ONCE(!mutex_is_locked(&direct_mutex)))
+		return -EINVAL;
+	scoped_guard(mutex, &ftrace_lock)
+		ret = many_mod(ops, hash);
+	if (do_direct_lock)
+		mutex_unlock(&direct_mutex);
+	return ret;
+}

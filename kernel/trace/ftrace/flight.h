@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The flight recorder: rings, and what reads them. */
+#ifndef _FTRACE_FLIGHT_H
+#define _FTRACE_FLIGHT_H
+
+#include <linux/ftrace.h>
+#include <linux/ftrace_flight.h>
+
+#include "../trace.h"
+
+/**
+ * struct ftrace_flight_place - a place among the records of a ring, from the oldest to the youngest
+ * @pos: address of the record
+ * @wrapped: the record is of the current lap, not of the lap before
+ */
+struct ftrace_flight_place {
+	unsigned long	pos;
+	bool		wrapped;
+};
+
+/**
+ * struct ftrace_flight_cursor - where a reader is in the ring of a CPU
+ * @snap: the ring as it was when the reader began
+ * @place: the record to look at next
+ * @time: the time of the last record, in cycles; 0 before the first time in the ring
+ * @step: cycles from a call to the next
+ * @ahead: @step is that of the calls at @place
+ * @pid: the task that runs
+ * @ts: the time of @entry, in the trace clock
+ * @ready: @entry is the next call
+ * @shown: the last entry of the CPU that was shown is one of the recorder
+ * @entry: a call, as the function tracer records it
+ */
+struct ftrace_flight_cursor {
+	struct ftrace_flight_cpu	snap;
+	struct ftrace_flight_place	place;
+	u64				time;
+	u64				step;
+	bool				ahead;
+	u32				pid;
+	u64				ts;
+	bool				ready;
+	bool				shown;
+	struct ftrace_entry		entry;
+};
+
+/**
+ * struct ftrace_flight_call - a call in a ring
+ * @ip: the call site
+ * @parent_ip: the caller
+ * @pid: the task
+ * @time: when, in cycles of the time stamp counter
+ */
+struct ftrace_flight_call {
+	unsigned long	ip;
+	unsigned long	parent_ip;
+	u32		pid;
+	u64		time;
+};
+
+#ifdef CONFIG_FTRACE_FLIGHT
+/* Where an ops records its calls; NULL if it has a callback. */
+static inline struct ftrace_flight *ftrace_ops_flight(const struct ftrace_ops *ops)
+{
+	return READ_ONCE(ops->flight);
+}
+
+struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed);
+struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight);
+void ftrace_flight_put(struct ftrace_flight *flight);
+void ftrace_flight_off(struct ftrace_flight *flight, bool off);
+void ftrace_flight_pause(struct ftrace_flight *flight, bool pause);
+void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next);
+void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs);
+
+/* flight_read.c */
+void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
+			  int cpu);
+bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
+			struct ftrace_flight_call *call);
+#else
+static inline struct ftrace_flight *ftrace_ops_flight(const struct ftrace_ops *ops)
+{
+	return NULL;
+}
+
+static inline struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight)
+{
+	return NULL;
+}
+
+static inline void ftrace_flight_put(struct ftrace_flight *flight) { }
+#endif
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Guards: words that turn tasks away before a callback.
+ *
+ * Who owns an ops may know of a task, or of a CPU, that the callback has nothing to do for. The
+ * owner gives the ops a guard and writes to the word of the CPU. A trampoline compares the word
+ * before it calls the callback. If all callbacks of the trampoline are skipped, no register is
+ * saved. What the words mean is the business of the owner.
+ *
+ * A task that is turned away has not entered the callback. So nobody waits for this task when the
+ * ops is removed, and the task may still be about to read the word. Therefore a trampoline has a
+ * reference to each guard in it, and a guard is freed after the last trampoline.
+ */
+#include <linux/slab.h>
+
+#include "core.h"
+#include "guards.h"
+
+/**
+ * ftrace_guard_make - make a guard, for &ftrace_ops.guard
+ * @skip: the value of the word with which the callback is not called
+ *
+ * The words of all CPUs are 0.
+ *
+ * Context: Process context, may sleep.
+ * Return: the guard, with one reference; NULL if there is no memory.
+ */
+struct ftrace_guard *ftrace_guard_make(int skip)
+{
+	struct ftrace_guard *guard = kzalloc(sizeof(*guard), GFP_KERNEL);
+
+	if (!guard)
+		return NULL;
+	guard->word = alloc_percpu(int);
+	if (!guard->word) {
+		kfree(guard);
+		return NULL;
+	}
+	guard->skip = skip;
+	guard->users = 1;
+	return guard;
+}
+
+/**
+ * ftrace_guard_get - get a reference to a guard
+ * @guard: the guard; NULL is allowed
+ *
+ * Context: ftrace_lock held.
+ * Return: @guard.
+ */
+struct ftrace_guard *ftrace_guard_get(struct ftrace_guard *guard)
+{
+	lockdep_assert_held(&ftrace_lock);
+	if (guard)
+		guard->users++;
+	return guard;
+}
+
+/**
+ * ftrace_guard_put - drop a reference to a guard
+ * @guard: the guard; NULL is allowed
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ */
+void ftrace_guard_put(struct ftrace_guard *guard)
+{
+	lockdep_assert_held(&ftrace_lock);
+	if (!guard || --guard->users)
+		return;
+	free_percpu(guard->word);
+	kfree(guard);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a trace array has of function tracing: an ops, which its tracer starts and stops, with a
+ * filter, lists of tasks, probes and files. The ops of the top level trace array is global_ops;
+ * each other trace array has an ops of its own, which lives as long as the trace array.
+ */
+#include <linux/ftrace.h>
+#include <linux/slab.h>
+
+#include "boot_filter.h"
+#include "callback.h"
+#include "core.h"
+#include "filter_file.h"
+#include "ops.h"
+#include "pending.h"
+#include "pid.h"
+
+/**
+ * ftrace_init_trace_array - set up the lists of a new trace array
+ * @tr: the trace array
+ */
+void ftrace_init_trace_array(struct trace_array *tr)
+{
+	INIT_LIST_HEAD(&tr->func_probes);
+	INIT_LIST_HEAD(&tr->mod_trace);
+	INIT_LIST_HEAD(&tr->mod_notrace);
+}
+
+/**
+ * ftrace_init_global_array_ops - give the top level trace array its ops
+ * @tr: the top level trace array
+ *
+ * Context: Boot, before any tracer is registered.
+ */
+__init void ftrace_init_global_array_ops(struct trace_array *tr)
+{
+	ftrace_init_trace_array(tr);
+	ftrace_early_pending(tr);
+	global_ops.private = tr;
+	tr->ops = &global_ops;
+	/* This copies ->private. */
+	init_array_fgraph_ops(tr, &global_ops);
+}
+
+/**
+ * ftrace_allocate_ftrace_ops - give a new trace array its ops
+ * @tr: a trace array that is being created, not the top level one
+ *
+ * Context: Process context, may sleep. trace_types_lock held.
+ * Return: 0, or -ENOMEM.
+ */
+int ftrace_allocate_ftrace_ops(struct trace_array *tr)
+{
+	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
+
+	if (!ops)
+		return -ENOMEM;
+
+	ops->func = ftrace_stub;
+	ops->flags = FTRACE_OPS_FL_PID;
+	ops->private = tr;
+	ftrace_ops_init(ops);
+	tr->ops = ops;
+	return 0;
+}
+
+/**
+ * ftrace_free_ftrace_ops - free the ops of a trace array
+ * @tr: a trace array that is not the top level one, and no longer traces
+ *
+ * Context: Process context, may sleep. trace_types_lock held.
+ */
+void ftrace_free_ftrace_ops(struct trace_array *tr)
+{
+	struct ftrace_ops *ops = tr->ops;
+
+	tr->ops = NULL;
+	if (ops && ops->callback) {
+		/*
+		 * After ftrace_kill() call sites call the ops until the next boot, though it is
+		 * registered no more: the ops must stay, and must not use @tr.
+		 */
+		WRITE_ONCE(ops->private, &ftrace_gone_array);
+		ftrace_wait_callbacks();
+		return;
+	}
+	kfree(ops);
+}
+
+/**
+ * ftrace_create_function_files - create the filter files of a trace array
+ * @tr: the trace array
+ * @parent: its directory
+ *
+ * The top level array is left out: ftrace_init_tracefs_toplevel() creates its files.
+ *
+ * Context: Process context, may sleep. trace_types_lock held, except at boot.
+ * Return: 0, -EINVAL if @tr has no ops, or -ENOMEM.
+ */
+int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
+{
+	int ret = -EINVAL;
+
+	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
+		return 0;
+	if (tr->ops)
+		ret = allocate_fgraph_ops(tr, tr->ops);
+	if (!ret)
+		ftrace_create_filter_files(tr, parent);
+	return ret;
+}
+
+/**
+ * ftrace_destroy_filter_files - clean up after the filter files of a trace array
+ *	were removed
+ * @ops: the ops of the trace array, which may still be registered
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ */
+void ftrace_destroy_filter_files(struct ftrace_ops *ops)
+{
+	struct trace_array *tr = ops->private;
+	bool wait = false;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		if (ops->flags & FTRACE_OPS_FL_ENABLED)
+			wait = !ftrace_ops_stop(ops);
+		ops->flags |= FTRACE_OPS_FL_DELETED;
+		ftrace_pending_free(ftrace_pending_of(tr, true));
+		ftrace_pending_free(ftrace_pending_of(tr, false));
+	}
+	if (wait)
+		ftrace_ops_stop_wait(ops);
+	/* After ftrace_kill() sites still call the ops. */
+	if (!ops->callback)
+		ftrace_free_filter(ops);
+}
+
+/**
+ * ftrace_destroy_function_files - free all that a trace array has for function tracing
+ * @tr: a trace array that is about to be freed
+ *
+ * Context: Process context, may sleep. trace_types_lock held.
+ */
+void ftrace_destroy_function_files(struct trace_array *tr)
+{
+	free_fgraph_ops(tr);
+	ftrace_destroy_filter_files(tr->ops);
+	ftrace_free_pids(tr);
+	ftrace_free_ftrace_ops(tr);
+}
+
+/**
+ * ftrace_reset_array_ops - undo ftrace_init_array_ops()
+ * @tr: the trace array; its ops must not be registered
+ *
+ * Context: Process context. trace_types_lock held.
+ */
+void ftrace_reset_array_ops(struct trace_array *tr)
+{
+	tr->ops->func = ftrace_stub;
+}
+
+/**
+ * ftrace_init_array_ops - set the callback of the ops of a trace array
+ * @tr: the trace array; its ops must not be registered
+ * @func: the callback of the tracer that is about to start
+ *
+ * Context: Process context. trace_types_lock held.
+ */
+void ftrace_init_array_ops(struct trace_array *tr, ftrace_func_t func)
+{
+	WARN(tr->ops->func != ftrace_stub, "function tracing is busy: %ps\n",
+	     tr->ops->func);
+	tr->ops->private = tr;
+	tr->ops->func = func;
+}
