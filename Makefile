@@ -22,13 +22,13 @@ PACKAGES := $(if $(filter $(PACKAGED_BASE),$(BASE)),linux-source-6.12) xz-utils 
 	    bison flex cpio quilt patch rsync libelf-dev perl ccache git \
 	    qemu-system-x86 busybox-static
 TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
-		 $(shell cat tools/testing/ftrace/*/packages 2>/dev/null)
+		 $(shell cat tools/testing/ftrace/*/packages tools/testing/ftrace/host/*/packages 2>/dev/null)
 NATIVE_PACKAGES := $(filter linux-source-% xz-utils build-essential bc bison flex quilt patch rsync \
 		   perl ccache git,$(PACKAGES))
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev libbpf-dev zlib1g-dev
 
-.PHONY: prepare unpack help packages test-packages full-packages run shell check check-guests check-32 check-full \
-	check-debian check-debug check-all mutants model native faults native-poke torture bench series series-check series-bisect deb lint clean
+.PHONY: prepare unpack help packages test-packages full-packages clang-package run shell check check-guests check-32 check-full \
+	check-debian check-debug check-all mutants model native faults native-coverage native-fuzz native-poke native-torture torture bench series series-check series-bisect deb lint clean
 
 ONLY_6_12 := $(filter check-32 check-full check-all mutants torture deb,$(MAKECMDGOALS))
 ifneq ($(and $(ONLY_6_12),$(filter-out 6.12,$(BASE_VERSION))),)
@@ -59,10 +59,13 @@ help:
 	@echo 'make native        the core as a program, with all KUnit suites; no kernel is built.'
 	@echo '                   SANITIZE=address or SANITIZE=thread'
 	@echo 'make faults        does "make native" see faults made from the lines of the core? Each 10th,'
-	@echo '                   EVERY=1 for all, about 6,000; FILES="plan.c class.c" for some'
+	@echo '                   EVERY=1 for all, about 3,500; FILES="plan.c class.c" for some'
+	@echo 'make native-coverage  which lines do the tests of make native not execute? And how many branches?'
+	@echo 'make native-fuzz   libFuzzer looks for words and operations that the core fails with; SECONDS=20'
+	@echo 'make native-torture  the same program under load on this machine'\''s CPUs; SECONDS=60 SEED=1'
 	@echo 'make native-poke   the patcher'\''s protocol, and wrong variants, on this machine'\''s CPUs; SECONDS=60'
 	@echo 'make torture       everything at once, with NMIs and without memory, and what is left afterwards;'
-	@echo '                   MINUTES=10 SEED=1 ACTORS="toggle module nmi"'
+	@echo '                   MINUTES=10 SEED=1 WORKERS="toggle module nmi"'
 	@echo 'make bench         measure against the unmodified base'
 	@echo 'make series        three series of mails for git am, in build/series/;'
 	@echo '                   SIGNOFF="Name <mail>" is the sender; V=2 RFC=y change the subjects'
@@ -73,7 +76,7 @@ help:
 	@echo 'make clean         delete build/'
 	@echo
 	@echo 'BASE_VERSION=7.3 does it for Linux 7.3, in build/7.3: run, shell, check, check-guests, native,'
-	@echo 'check-debug, check-debian, bench, series, series-check, series-bisect, lint, clean. The'
+	@echo 'native-torture, check-debug, check-debian, bench, series, series-check, series-bisect, lint, clean. The'
 	@echo 'other targets are for 6.12 alone.'
 	@echo 'BASE=linux-6.12.y.tar.xz, BASE=DIRECTORY or BASE=REPOSITORY#BRANCH takes another base than'
 	@echo 'Debian'\''s linux-source. scripts/prepare-kernel LINUX-TREE puts the series into a tree of yours.'
@@ -104,21 +107,29 @@ shell: prepare
 
 # Faults made from the lines of the files that the program has; FILES="plan.c class.c" for some.
 EVERY	?= 10
-FILES	?= callback.c caller.c class.c counts.c direct.c filter.c hash.c heads.c heirs.c ipmodify.c \
+START	?= 0
+FILES	?= boot_filter.c callback.c caller.c class.c commands.c counts.c direct.c filter.c filter_file.c graph_files.c guards.c hash.c heads.c \
+	   heirs.c instance.c ipmodify.c listing.c mapper.c pending.c pid.c pid_files.c probes.c profile.c trace_functions.c \
 	   kallsyms.c match.c modules.c names.c ops.c plan.c set_filter.c subops.c table.c walk.c
 faults: native
-	@tools/testing/ftrace/native/faults -n $(EVERY) -j $(shell nproc) $(B)/src $(B)/native \
+	@tools/testing/ftrace/native/faults -n $(EVERY) -s $(START) -j $(shell nproc) $(B)/src $(B)/native \
 		$(addprefix kernel/trace/ftrace/,$(FILES))
 
-# Of the packages of "make", only those that this needs.
-native:
+native-goal = check
+native-torture-goal = torture SECONDS=$(or $(SECONDS),60) TORTURE_SEED=$(SEED)
+native-fuzz-goal = fuzz SECONDS=$(or $(SECONDS),20)
+native-coverage-goal = coverage COVERAGE=1
+
+# Of the packages of "make", only those that these need.
+native-fuzz: clang-package
+native native-torture native-coverage native-fuzz:
 	@mkdir -p $(B)
-	@scripts/install-packages $(B)/packages.log $(NATIVE_PACKAGES)
+	@scripts/install-packages $(B)/packages.log $(NATIVE_PACKAGES) $(if $(filter native-coverage,$@),gcovr)
 	@$(MAKE) --no-print-directory unpack
 	@$(MAKE) -s --no-print-directory -j$(shell nproc) -C tools/testing/ftrace/native \
-		SRC=$(B)/src O=$(B)/native SANITIZE=$(SANITIZE) check
+		SRC=$(B)/src O=$(B)/native SANITIZE=$(SANITIZE) $(call $@-goal)
 
-check: native prepare test-packages
+check: native $(if $(shell command -v clang),native-fuzz) prepare test-packages
 	$(call first,small,5)
 	@scripts/build small
 	@scripts/build -b -t "kernel/ mm/ lib/" small
@@ -161,7 +172,7 @@ mutants: prepare test-packages
 torture: prepare full-packages
 	$(call first,torture,12)
 	@scripts/build torture
-	@tools/testing/ftrace/torture $(if $(MINUTES),-m $(MINUTES)) $(if $(SEED),-s $(SEED)) $(ACTORS)
+	@tools/testing/ftrace/torture $(if $(MINUTES),-m $(MINUTES)) $(if $(SEED),-s $(SEED)) $(WORKERS)
 
 bench: prepare
 	@tools/tracing/bench/run
@@ -171,6 +182,13 @@ model:
 	@mkdir -p $(B)
 	@scripts/install-packages $(B)/packages.log $(shell cat tools/testing/ftrace/model/packages)
 	@tools/testing/ftrace/model/run
+
+# clang, and its libFuzzer, whose package has the version of clang in its name.
+clang-package:
+	@mkdir -p $(B)
+	@scripts/install-packages $(B)/packages.log clang
+	@scripts/install-packages $(B)/packages.log \
+		$$(clang --version | sed -n 's/.*clang version \([0-9]*\).*/libclang-rt-\1-dev/p')
 
 # A program of its own, which needs nothing of the base kernel.
 native-poke:
@@ -188,10 +206,10 @@ series: prepare
 
 series-check: prepare test-packages
 	$(call first,small,5)
-	@tools/testing/ftrace/run-tests tools/testing/ftrace/series/series.t
+	@tools/testing/ftrace/run-tests tools/testing/ftrace/host/series/series.t
 
 series-bisect: prepare
-	@tools/testing/ftrace/series-bisect
+	@tools/testing/ftrace/long/series-bisect
 
 deb: prepare
 	@scripts/deb $(CONFIG)

@@ -25,6 +25,13 @@ failed()
 	[ -z "${2:-}" ] || head -n 30 "$2" | sed 's/^/# /'
 }
 
+# skipped WHAT WHY
+skipped()
+{
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
 # ok WHAT COMMAND...: the command succeeds. What it says is in $work/out.
 ok()
 {
@@ -35,6 +42,16 @@ ok()
 	else
 		failed "$what" "$work/out"
 	fi
+}
+
+# ends STATUS COMMAND...: the command ends with this status.
+ends()
+{
+	local status want=$1
+	shift
+	"$@"
+	status=$?
+	[ "$status" -eq "$want" ] || { echo "status $status, not $want"; return 1; }
 }
 
 plan()

@@ -17,12 +17,12 @@ trace_cmd_record() {
 
 trace_cmd_record "record -p function -l" -p function -l 'vfs_*'
 like "$report" '^ +cat-[0-9]+ .* function: +vfs_read$' "the report has a read of cat's"
-is "$(echo "$functions" | grep -v '^vfs_')" "" "and no function that was not asked for"
-like "$(trace-cmd report -O parent "$dat" 2> /dev/null)" ' vfs_read <-- ksys_read$' "and its caller"
+is "$(echo "$functions" | grep -v '^vfs_')" "" "record -p function -l: no function that was not asked for"
+like "$(trace-cmd report -O parent "$dat" 2> /dev/null)" ' vfs_read <-- ksys_read$' "record -p function -l: the caller of vfs_read"
 
 trace_cmd_record "record -p function -l -n" -p function -l 'vfs_*' -n vfs_open
-like "$functions" '^vfs_read$' "with one left out: the others"
-unlike "$functions" '^vfs_open$' "but that one"
+like "$functions" '^vfs_read$' "record -l -n: functions that are not left out"
+unlike "$functions" '^vfs_open$' "record -l -n: not the function that is left out"
 
 trace_cmd_record "record --func-stack" -p function -l vfs_read --func-stack
 for frame in vfs_read ksys_read do_syscall_64 entry_SYSCALL_64_after_hwframe; do
@@ -35,9 +35,9 @@ like "$functions" '^vfs_read$' "vfs_read among them"
 
 trace_cmd_record "record -p function_graph -g" -p function_graph -g ksys_read --max-graph-depth 2
 like "$report" '^ +cat-.* funcgraph_entry: +\|  ksys_read\(\) \{$' "the report has the function that was asked for"
-like "$report" '^ +cat-.* funcgraph_entry: +[^ ]? *[0-9.]+ us +\|    vfs_read\(\);$' "with what it calls, and for how long"
-like "$report" '^ +cat-.* funcgraph_exit: .*[0-9.]+ us +\|  \}$' "and where it returns"
-unlike "$report" '\|      [a-z_]' "and no deeper calls"
+like "$report" '^ +cat-.* funcgraph_entry: +[^ ]? *[0-9.]+ us +\|    vfs_read\(\);$' "record -g: what the function calls, and for how long"
+like "$report" '^ +cat-.* funcgraph_exit: .*[0-9.]+ us +\|  \}$' "record -g: where the function returns"
+unlike "$report" '\|      [a-z_]' "record -g: no calls below the depth"
 
 trace_cmd_record "record -p function_graph of all functions" -p function_graph
 at_least "$(echo "$report" | grep -c funcgraph_exit)" 500 "hundreds of functions returned"

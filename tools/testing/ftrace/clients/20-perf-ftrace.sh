@@ -11,14 +11,14 @@
 out=$(perf ftrace trace -t function -T 'vfs_*' -- \
 	sh -c 'sleep 0.1; read -r line < /proc/version; echo "$line" >&2' 2> "$TMP.err")
 like "$out" 'sh-[0-9]+ .*: vfs_read <-ksys_read$' "trace -T: a read of the shell's, and its caller"
-is "$(echo "$out" | sed -n 's/^.*: \([^ ]*\) <-.*$/\1/p' | grep -v '^vfs_')" "" "and no function that was not asked for"
+is "$(echo "$out" | sed -n 's/^.*: \([^ ]*\) <-.*$/\1/p' | grep -v '^vfs_')" "" "trace -T: no function that was not asked for"
 # On its standard output it could be in the middle of a line of perf's.
-like "$(cat "$TMP.err")" '^Linux version' "and what the command printed"
+like "$(cat "$TMP.err")" '^Linux version' "trace -T: what the command printed"
 
 out=$(perf ftrace trace -G ksys_read --graph-opts depth=2 -- cat /proc/version 2> "$TMP.err")
 like "$out" '\|  ksys_read\(\) \{$' "trace -G: the function that was asked for"
-like "$out" '[0-9.]+ us +\|    vfs_read\(\);$' "with what it calls, and for how long"
-unlike "$out" '\|      [a-z_]' "and no deeper calls"
+like "$out" '[0-9.]+ us +\|    vfs_read\(\);$' "trace -G: what the function calls, and for how long"
+unlike "$out" '\|      [a-z_]' "trace -G: no calls below the depth"
 
 out=$(perf ftrace latency -T vfs_read -- dd if=/dev/zero of=/dev/null bs=1 count=100 2> "$TMP.err")
 like "$out" 'DURATION .* COUNT ' "latency: a histogram"

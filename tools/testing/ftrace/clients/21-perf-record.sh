@@ -23,9 +23,9 @@ ok "record -e ftrace:function" perf record -q -o "$data" -g -e ftrace:function -
 stacks > "$TMP.stacks"
 at_least "$(grep -c . "$TMP.stacks")" 50 "an event for each of 50 calls"
 # Above it may be a trampoline, which this perf has no name for, and what that called.
-is "$(grep -Ev '^( [^ ]+){0,2} vfs_read ' "$TMP.stacks")" "" "of that function alone, at the top of its stack"
-is "$(grep -vE "$begins" "$TMP.stacks")" "" "and every stack is complete"
-at_least "$(grep -c ' vfs_read ksys_read ' "$TMP.stacks")" 50 "its caller is next"
+is "$(grep -Ev '^( [^ ]+){0,2} vfs_read ' "$TMP.stacks")" "" "  of that function alone, at the top of its stack"
+is "$(grep -vE "$begins" "$TMP.stacks")" "" "every stack with the function is complete"
+at_least "$(grep -c ' vfs_read ksys_read ' "$TMP.stacks")" 50 "the caller is next in the stack"
 is "$(cat "$TRACING/enabled_functions")" "" "no function is left enabled"
 
 # What the function tracer calls for each function is where most time goes.
@@ -33,14 +33,14 @@ ok "record -g with all functions traced" perf record -q -o "$data" -g --kernel-c
 	sh -c "echo function > $TRACING/current_tracer; dd if=/dev/zero of=/dev/null bs=1 count=6000"
 set_to nop current_tracer
 stacks > "$TMP.stacks"
-at_least "$(grep -c . "$TMP.stacks")" 50 "it has samples"
+at_least "$(grep -c . "$TMP.stacks")" 50 "perf record of all functions traced has samples"
 at_least "$(grep -Ec ' trace_function .* vfs_(read|write) ' "$TMP.stacks")" 1 "some in the tracer below vfs_read or vfs_write"
 page=$(perf script -i "$data" -D 2> /dev/null |
 	sed -n 's/.* PERF_RECORD_KSYMBOL addr \(.*\)... len .* name ftrace_trampoline$/\1/p')
 base_todo like "$page" '^ffffffff[0-9a-f]{5}$' "perf was told the address of the trampoline"
 base_todo at_least "$(perf script -i "$data" -F ip,sym 2> /dev/null | grep -Ec "$page... (\[unknown\]|ftrace_trampoline)")" 3 \
-	"which is in the stacks"
-is "$(grep -vE "$begins" "$TMP.stacks")" "" "and every stack is complete"
+	"the trampoline is in the stacks"
+is "$(grep -vE "$begins" "$TMP.stacks")" "" "every stack with a trampoline is complete"
 
 # The same with a trampoline that calls several callbacks. One of them is the graph tracer. The code
 # that runs when a graphed function returns has no caller any more.
@@ -54,7 +54,7 @@ set_to nop current_tracer
 rmdir "$TRACING/instances/ft"
 stacks | grep -v ' return_to_handler$' > "$TMP.stacks"
 at_least "$(grep -c ' trace_function .* ksys_' "$TMP.stacks")" 1 "some samples in one callback"
-at_least "$(grep -c ' function_graph_enter.* ksys_' "$TMP.stacks")" 1 "and in the other"
-is "$(grep -vE "$begins" "$TMP.stacks")" "" "and every stack is complete"
+at_least "$(grep -c ' function_graph_enter.* ksys_' "$TMP.stacks")" 1 "some samples in the other callback"
+is "$(grep -vE "$begins" "$TMP.stacks")" "" "every stack with a callback is complete"
 
 done_testing

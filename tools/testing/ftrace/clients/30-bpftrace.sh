@@ -20,31 +20,31 @@ value() {
 
 out=$(script 'kprobe:vfs_read /pid == cpid/ { @calls = count(); @bytes = sum(arg2); @[kstack] = count(); }')
 at_least "$(value "$out" calls)" 50 "kprobe: every call"
-at_least "$(value "$out" bytes)" 50 "with its arguments"
+at_least "$(value "$out" bytes)" 50 "kprobe: the arguments"
 for frame in vfs_read ksys_read do_syscall_64 entry_SYSCALL_64_after_hwframe; do
-	like "$out" "^ +$frame\+" "its stack has $frame"
+	like "$out" "^ +$frame\+" "kprobe: the stack has $frame"
 done
 
 out=$(script 'kretprobe:vfs_read /pid == cpid/ { @calls = count(); @bytes = sum(retval); }')
 at_least "$(value "$out" calls)" 50 "kretprobe: every return"
-at_least "$(value "$out" bytes)" 50 "with its value"
+at_least "$(value "$out" bytes)" 50 "kretprobe: the return values"
 
 out=$(script 'kprobe:vfs_* /pid == cpid/ { @[func] = count(); }')
 at_least "$(value "$out" '\[vfs_read\]')" 50 "kprobe on many: every call of one"
-at_least "$(value "$out" '\[vfs_write\]')" 50 "of another"
-is "$(echo "$out" | sed -n 's/^@\[\(.*\)\]:.*/\1/p' | grep -v '^vfs_')" "" "and no function that was not asked for"
-like "$(bpftrace --info 2>&1)" 'kprobe_multi: yes' "by kprobe.multi"
+at_least "$(value "$out" '\[vfs_write\]')" 50 "  of another"
+is "$(echo "$out" | sed -n 's/^@\[\(.*\)\]:.*/\1/p' | grep -v '^vfs_')" "" "kprobe on many: no function that was not asked for"
+like "$(bpftrace --info 2>&1)" 'kprobe_multi: yes' "  by kprobe.multi"
 
 out=$(script 'kfunc:vfs_read /pid == cpid/ { @calls = count(); @bytes = sum(args->count); @[kstack] = count(); }')
 at_least "$(value "$out" calls)" 50 "kfunc: every call"
-at_least "$(value "$out" bytes)" 50 "with its arguments"
+at_least "$(value "$out" bytes)" 50 "kfunc: the arguments"
 for frame in ksys_read do_syscall_64 entry_SYSCALL_64_after_hwframe; do
-	like "$out" "^ +$frame\+" "its stack has $frame"
+	like "$out" "^ +$frame\+" "kfunc: the stack has $frame"
 done
 
 out=$(script 'kretfunc:vfs_read /pid == cpid/ { @calls = count(); @bytes = sum(retval); }')
 at_least "$(value "$out" calls)" 50 "kretfunc: every return"
-at_least "$(value "$out" bytes)" 50 "with its value"
+at_least "$(value "$out" bytes)" 50 "kretfunc: the return values"
 
 # All of them, and the function tracer, on one function.
 set_to vfs_read set_ftrace_filter
@@ -55,7 +55,7 @@ out=$(script 'kprobe:vfs_read /pid == cpid/ { @a = count(); } kfunc:vfs_read /pi
 for probe in a b c d; do
 	at_least "$(value "$out" "$probe")" 50 "all at once: probe $probe sees every call"
 done
-at_least "$(trace_lines | grep -c 'dd-.*: vfs_read <-')" 50 "and so does the function tracer"
+at_least "$(trace_lines | grep -c 'dd-.*: vfs_read <-')" 50 "all at once: the function tracer sees every call"
 set_to nop current_tracer
 is "$(cat "$TRACING/enabled_functions")" "" "no function is left enabled"
 

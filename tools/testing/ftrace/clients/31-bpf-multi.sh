@@ -32,13 +32,13 @@ gone() {
 
 during vfs_read vfs_write
 at_least "$(calls vfs_read)" 50 "a link to two functions: every call of the first"
-at_least "$(calls vfs_write)" 50 "and of the second"
+at_least "$(calls vfs_write)" 50 "a link to two functions: every call of the second"
 is "$(echo "$enabled" | sed -n 's/^\([a-z_]*\) ([0-9]*) .*D.*/\1/p' | sort | tr '\n' ' ')" "vfs_read vfs_write " \
-	"both are listed as direct callers"
+	"a link to two functions: the list shows direct callers on both"
 gone "a link to two functions"
 during -x vfs_read vfs_write
 at_least "$(calls vfs_read)" 50 "at the return: every call of the first"
-at_least "$(calls vfs_write)" 50 "and of the second"
+at_least "$(calls vfs_write)" 50 "at the return: every call of the second"
 gone "at the return"
 
 # One function gets another address to call, two get their first one.
@@ -56,7 +56,7 @@ bpftrace -e 'kfunc:vfs_read, kfunc:ksys_read /comm == "dd"/ { @[probe] = count()
 	-c "$multi vfs_read vfs_write -- $dd" > "$TMP.out" 2> /dev/null
 out=$(cat "$TMP.out")
 at_least "$(calls vfs_read)" 50 "beside bpftrace and the function tracer: every call of the first"
-at_least "$(calls vfs_write)" 50 "and of the second"
+at_least "$(calls vfs_write)" 50 "beside bpftrace and the function tracer: every call of the second"
 for f in vfs_read ksys_read; do
 	at_least "$(echo "$out" | sed -n "s/^@\[.*$f\]: //p")" 50 "bpftrace sees every call of $f"
 done
@@ -69,15 +69,15 @@ gone "all of them"
 # What the kernel refuses changes nothing.
 "$multi" vfs_read vfs_read -- touch "$TMP.ran" 2> "$TMP.err"
 is "$?" 3 "a function twice is refused"
-ok "another direct caller" modprobe ftrace-direct
+ok "a direct caller of somebody else loads" modprobe ftrace-direct
 "$multi" vfs_read wake_up_process vfs_write -- touch "$TMP.ran" 2> "$TMP.err"
 is "$?" 3 "a function with another direct caller is refused"
 like "$(cat "$TMP.err")" 'Invalid argument' "the error is EINVAL"
 ok "the command did not run" test ! -e "$TMP.ran"
-is "$(sed -n 's/^\([a-z_]*\) .*/\1/p' "$TRACING/enabled_functions")" wake_up_process "the others did not get the program"
+is "$(sed -n 's/^\([a-z_]*\) .*/\1/p' "$TRACING/enabled_functions")" wake_up_process "no function got the refused program"
 during vfs_read vfs_write
-at_least "$(calls vfs_read)" 50 "then a link without this function works"
-ok "the other direct caller goes" rmmod ftrace-direct
+at_least "$(calls vfs_read)" 50 "a link without the function that has a direct caller works"
+ok "the direct caller of somebody else goes" rmmod ftrace-direct
 gone "a refused link"
 
 # Each allocation of memory fails once. each_fails WHAT: makes a link to two functions.
@@ -94,7 +94,7 @@ each_fails() {
 	done
 	is "$status" 4 "$1: each of $((n - 1)) allocations failed once"
 	at_least "$refused" 5 "a link was refused $refused times"
-	is "$changed" "" "and nothing changed"
+	is "$changed" "" "$1: refused links changed nothing"
 }
 if [ -e $slab/ignore-gfp-wait ]; then
 	verbose=$(cat $slab/verbose)

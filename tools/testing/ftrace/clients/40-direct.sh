@@ -43,12 +43,12 @@ ok "beside the function tracer: loads" modprobe ftrace-direct
 poke > /dev/null
 sleep 0.3
 like "$(trace_lines)" "$waking" "beside the function tracer: the direct function is called"
-like "$(trace_lines)" ': wake_up_process <-' "and so is the tracer"
+like "$(trace_lines)" ': wake_up_process <-' "beside the function tracer: the function is traced"
 ok "a second one" modprobe ftrace-direct-too
 set_to "" trace
 poke > /dev/null
-like "$(trace_lines)" "$fault" "which is called"
-like "$(trace_lines)" ': handle_mm_fault <-' "and so is the tracer"
+like "$(trace_lines)" "$fault" "the second direct function is called"
+like "$(trace_lines)" ': handle_mm_fault <-' "beside two direct callers: the function is traced"
 set_to nop current_tracer
 set_to "" trace
 poke > /dev/null

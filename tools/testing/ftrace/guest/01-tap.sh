@@ -26,6 +26,7 @@ is "$(script 'is a a good' done_testing)" "ok 1 - good
 ok 2 - nothing bad in the kernel log
 1..2
 status 0" "a good script"
+like "$(script 'is a a first' 'is a b "  second"' 'is a a "  third"')" '^ok 3 - first: third$' "a description of two parts"
 like "$(script 'is a b bad' done_testing)" '^not ok 1 - bad$' "is: a difference"
 like "$(script 'is a b bad' done_testing)" '^status 1$' "  and its status"
 like "$(script 'like abc "^b" bad' done_testing)" '^not ok 1' "like: no match"
@@ -81,7 +82,7 @@ set_to function current_tracer
 sites=$TMP/sites
 grep -E ' (vfs_read|vfs_write|vfs_open)$' "$TRACING/available_filter_functions_addrs" > "$sites"
 like "$(ftio nops < "$sites")" '^vfs_read e8 ' "a site that is a call"
-is "$(ftio nops < "$sites" | wc -l)" 1 "and only that"
+is "$(ftio nops < "$sites" | wc -l)" 1 "only one of three sites is a call"
 is "$(all_nops)" "all nops" "all others are nops"
 set_to nop current_tracer
 is "$(ftio nops < "$sites")" "all nops" "a nop again"

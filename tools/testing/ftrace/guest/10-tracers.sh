@@ -46,14 +46,14 @@ set_to 0 tracing_on
 lines=$(trace_lines | wc -l)
 timeout 2 cat "$TRACING/trace_pipe" > "$TMP.pipe"
 is "$(grep -c 'vfs_[a-z]* <-' "$TMP.pipe")" "$lines" "trace_pipe hands out the same lines"
-is "$(trace_lines)" "" "and they are gone from trace"
+is "$(trace_lines)" "" "lines that trace_pipe handed out are gone from trace"
 set_to 1 tracing_on
 
 fails_with EINVAL "an unknown tracer" write "$TRACING/current_tracer" nosuch
 is "$(cat "$TRACING/current_tracer")" function "an unknown tracer changes nothing"
 fails_with EINVAL "a tracer's name and more" write "$TRACING/current_tracer" "function x"
 fails_with EINVAL "a tracer's name much too long" write "$TRACING/current_tracer" "$(printf '%0300d' 0)"
-is "$(cat "$TRACING/current_tracer")" function "still function"
+is "$(cat "$TRACING/current_tracer")" function "a refused tracer leaves the function tracer"
 
 # The default filter: everything.
 set_to nop current_tracer
@@ -62,7 +62,7 @@ set_to function current_tracer
 record poke
 at_least "$(traced | wc -w)" 100 "without a filter many functions are traced"
 set_to nop current_tracer
-is "$(grep -c . "$TRACING/enabled_functions")" 0 "none is enabled afterwards"
+is "$(grep -c . "$TRACING/enabled_functions")" 0 "no function is enabled after a switch to nop"
 
 # Also through debugfs.
 if [ -e /sys/kernel/debug/tracing/trace ]; then
@@ -70,7 +70,7 @@ if [ -e /sys/kernel/debug/tracing/trace ]; then
 	echo function > /sys/kernel/debug/tracing/current_tracer
 	record read_bytes 5
 	is "$(traced)" vfs_read "driven through /sys/kernel/debug/tracing"
-	is "$(grep -v '^#' /sys/kernel/debug/tracing/trace)" "$(trace_lines)" "which shows the same trace"
+	is "$(grep -v '^#' /sys/kernel/debug/tracing/trace)" "$(trace_lines)" "/sys/kernel/debug/tracing shows the same trace"
 else
 	skip "no /sys/kernel/debug/tracing"
 fi

@@ -14,7 +14,7 @@ like "$(cat "$TRACING/trace_options")" '^nofunc-no-repeats$' "trace_options list
 is "$(cat "$opt/func_stack_trace")" 0 "options/func_stack_trace reads 0"
 
 works "func_stack_trace on" write "$opt/func_stack_trace" 1
-is "$(cat "$opt/func_stack_trace")" 1 "it reads back 1"
+is "$(cat "$opt/func_stack_trace")" 1 "func_stack_trace reads back 1"
 like "$(cat "$TRACING/trace_options")" '^func_stack_trace$' "trace_options shows it on"
 record read_bytes 5
 trace=$(trace_lines)
@@ -24,8 +24,8 @@ stack_is() {
 	trace=$(trace_lines)
 	stack=$(echo "$trace" | sed -n '/<stack trace>/,$p' | sed -n '2,20p')
 	is "$(echo "$stack" | sed -n '1s/^ => //p')" vfs_read "a stack begins with the traced function$1"
-	is "$(echo "$stack" | sed -n '2s/^ => //p')" ksys_read "then its caller$1"
-	like "$stack" "^ => $SYSCALL\$" "and goes on to the system call$1"
+	is "$(echo "$stack" | sed -n '2s/^ => //p')" ksys_read "a stack has the caller next$1"
+	like "$stack" "^ => $SYSCALL\$" "a stack goes on to the system call$1"
 }
 stack_is ""
 echo $$ > "$TRACING/set_ftrace_pid"
@@ -51,23 +51,18 @@ trace=$(trace_lines)
 repeats=$(echo "$trace" | sed -n 's/.*vfs_read <-ksys_read (repeats: \([0-9]*\), last_ts: *[0-9.]*)$/\1/p' |
 	awk '{ n += $1 } END { print n + 0 }')
 at_least "$repeats" 300 "repeats are counted: function <-caller (repeats: N, last_ts: T)"
-at_least 200 "$(echo "$trace" | wc -l)" "and take few lines"
+at_least 200 "$(echo "$trace" | wc -l)" "repeats take few lines"
 works "both options at once" write "$opt/func_stack_trace" 1
 record row_of_reads 50
 like "$(trace_lines)" '<stack trace>$' "stacks with both options on"
-# Linux 6.12 counts calls also while the ring buffer is off.
-if linux_6; then
-	skip "repeats while tracing is off"
-else
-	works "func_stack_trace off" write "$opt/func_stack_trace" 0
-	set_to cmdline_proc_show set_ftrace_filter
-	set_to 0 tracing_on
-	set_to "" trace
-	taskset 1 sh -c "cat /proc/cmdline /proc/cmdline /proc/cmdline; echo 1 > $TRACING/tracing_on; cat /proc/cmdline" > /dev/null
-	is "$(trace_lines | grep -c 'cmdline_proc_show <-')" 1 "calls while nothing is recorded are no repeats"
-	unlike "$(trace_lines)" 'repeats:' "and are not counted"
-	set_to "vfs_read vfs_open" set_ftrace_filter
-fi
+works "func_stack_trace off" write "$opt/func_stack_trace" 0
+set_to cmdline_proc_show set_ftrace_filter
+set_to 0 tracing_on
+set_to "" trace
+taskset 1 sh -c "cat /proc/cmdline /proc/cmdline /proc/cmdline; echo 1 > $TRACING/tracing_on; cat /proc/cmdline" > /dev/null
+is "$(trace_lines | grep -c 'cmdline_proc_show <-')" 1 "calls while nothing is recorded are no repeats"
+unlike "$(trace_lines)" 'repeats:' "calls while nothing is recorded are not counted"
+set_to "vfs_read vfs_open" set_ftrace_filter
 works "func-no-repeats off" write "$opt/func-no-repeats" 0
 works "func_stack_trace off" write "$opt/func_stack_trace" 0
 record read_bytes 50
@@ -86,6 +81,6 @@ set_to function current_tracer
 is "$(cat "$opt/func_stack_trace")" 1 "an option outlives nop"
 set_to vfs_read set_ftrace_filter
 record read_bytes 5
-like "$(trace_lines)" '<stack trace>$' "and works after it"
+like "$(trace_lines)" '<stack trace>$' "an option works after nop"
 
 done_testing

@@ -16,34 +16,34 @@ functions() {
 }
 
 is "$(cat "$G")" "$all" "at first a graph starts anywhere"
-is "$(cat "$N")" "$none" "and leaves nothing out"
+is "$(cat "$N")" "$none" "at first a graph leaves nothing out"
 works "a name" write "$G" vfs_read
-is "$(cat "$G")" vfs_read "reads back"
+is "$(cat "$G")" vfs_read "  reads back"
 works "a glob appended" append "$G" "vfs_wri*
 "
 like "$(cat "$G")" '^vfs_write$' "what it matches is there"
-like "$(cat "$G")" '^vfs_read$' "beside what was"
+like "$(cat "$G")" '^vfs_read$' "  beside what was"
 works "! and the glob" append "$G" "!vfs_wri*
 "
-is "$(cat "$G")" vfs_read "takes it out again"
+is "$(cat "$G")" vfs_read "  takes it out again"
 
 set_to function_graph current_tracer
 like "$(cat "$TRACING/enabled_functions")" '^vfs_read .*	subops: \{ent:trace_graph_entry.* ret:trace_graph_return.*\}$' \
 	"enabled_functions shows who traces it"
 record read_bytes 5
 like " $(functions) " ' vfs_read ' "the function is graphed"
-like "$(trace_lines)" '\|  vfs_read\(\) \{' "with what it calls"
-unlike " $(functions) " ' ksys_read ' "but not who calls it"
+like "$(trace_lines)" '\|  vfs_read\(\) \{' "the graph has what the function calls"
+unlike " $(functions) " ' ksys_read ' "the graph does not have the caller of the function"
 works "something left out" write "$N" rw_verify_area
 record read_bytes 5
 like " $(functions) " ' vfs_read ' "the graph goes on"
-unlike " $(functions) " ' rw_verify_area ' "without it"
+unlike " $(functions) " ' rw_verify_area ' "  without it"
 set_to "" set_graph_notrace
-is "$(cat "$N")" "$none" "nothing is left out again"
+is "$(cat "$N")" "$none" "an emptied set_graph_notrace leaves nothing out"
 set_to 1 max_graph_depth
 record read_bytes 5
 like "$(trace_lines)" '\|  vfs_read\(\);' "a depth of 1 is that of the function"
-unlike "$(trace_lines)" '\|  vfs_read\(\) \{' "and no more"
+unlike "$(trace_lines)" '\|  vfs_read\(\) \{' "a depth of 1 has no call below the function"
 set_to 0 max_graph_depth
 set_to nop current_tracer
 
@@ -81,7 +81,7 @@ fails_with EINVAL "a module that is not there" append "$G" "*:mod:nosuch
 fails_with EINVAL "taking out a function that is not there" append "$G" "!vfs_write
 "
 is "$(cat "$G")" vfs_read "refused words change nothing"
-is "$(cat "$N")" "$none" "nor what is left out"
+is "$(cat "$N")" "$none" "refused words do not change what is left out"
 exec 9> "$G"
 exec 9>&-
 is "$(cat "$G")" "$all" "overwritten with nothing, a graph starts anywhere"
@@ -112,8 +112,8 @@ if [ -e "$TRACING/function_profile_enabled" ]; then
 	taskset 1 head -c 1 /proc/version > /dev/null
 	taskset 1 sync
 	set_to 0 function_profile_enabled
-	like "$(cat "$stat")" '^ *vfs_read  *[1-9]' "counts the function"
-	like "$(cat "$stat")" "^ *$func  *1 " "and how often it was called"
+	like "$(cat "$stat")" '^ *vfs_read  *[1-9]' "  counts the function"
+	like "$(cat "$stat")" "^ *$func  *1 " "  says how often the function was called"
 	if [ -e "$TRACING/options/prof-text-offset" ]; then
 		# Of the call site; with IBT an ENDBR is before it.
 		at=0x$(awk -v name=$func '$2 == name { print $1; exit }' "$TRACING/available_filter_functions_addrs")
@@ -127,9 +127,9 @@ if [ -e "$TRACING/function_profile_enabled" ]; then
 		set_to 0 function_profile_enabled
 		at=0x$(awk '$2 == "ftmod_a_one" { print $1 }' "$TRACING/available_filter_functions_addrs")
 		text=$(cat /sys/module/ftmod_a/sections/.text)
-		like "$(cat "$stat")" "^    ftmod_a\\+$(printf '0x%x' $((at - text)))  *1 " "and of the call site of a module"
+		like "$(cat "$stat")" "^    ftmod_a\\+$(printf '0x%x' $((at - text)))  *1 " "  has the call site of a module"
 		set_to 0 options/prof-text-offset
-		like "$(cat "$stat")" '^  ftmod_a_one  *1 ' "and the name again"
+		like "$(cat "$stat")" '^  ftmod_a_one  *1 ' "  has the name of the module's function again"
 		rmmod ftmod_a
 		set_to "vfs_read $func" set_ftrace_filter
 		set_to 1 function_profile_enabled

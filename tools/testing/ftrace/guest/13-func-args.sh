@@ -29,7 +29,7 @@ is "$(echo "$trace" | grep -Ec ": ksys_read\(fd=0x0, buf=$hex, count=0x1\) <-")"
 is "$(echo "$trace" | grep -Ec ": vfs_read\(file=$hex, buf=$hex, count=0x1, pos=$hex\) <-ksys_read\$")" 3 \
 	"the caller is behind the arguments"
 is "$(echo "$trace" | sed -n 's/.* ksys_read(.*buf=\(0x[0-9a-f]*\),.*/\1/p' | uniq | joined)" \
-	"$(echo "$trace" | sed -n 's/.* vfs_read(.*buf=\(0x[0-9a-f]*\),.*/\1/p' | uniq | joined)" "both functions got the same buffer"
+	"$(echo "$trace" | sed -n 's/.* vfs_read(.*buf=\(0x[0-9a-f]*\),.*/\1/p' | uniq | joined)" "caller and callee got the same buffer"
 
 # Types.
 set_to "hrtimer_start_range_ns do_mmap vm_normal_page schedule" set_ftrace_filter
@@ -71,7 +71,7 @@ record read_bytes 3
 set_to 0 options/func-args
 like "$(trace_lines)" "vfs_read\(file=$hex" "recorded arguments stay if the option is switched off"
 record read_bytes 3
-like "$(trace_lines)" ': vfs_read <-ksys_read$' "and new calls have none"
+like "$(trace_lines)" ': vfs_read <-ksys_read$' "new calls have no arguments after the option is switched off"
 set_to nop current_tracer
 set_to 1 options/func-args
 set_to function current_tracer

@@ -11,7 +11,7 @@ N=$TRACING/set_ftrace_notrace
 avail=$TMP.avail
 grep -v ' ' "$TRACING/available_filter_functions" > "$avail"
 
-# matching REGEX: what grep finds in the list of all functions; the judge for the globs.
+# matching REGEX: what grep finds in the list of all functions.
 matching() {
 	grep -E "$1" "$avail" | sort
 }
@@ -26,7 +26,7 @@ is "$(cat "$N")" '#### no functions disabled ####' "an empty notrace reads: no f
 works "an exact name" write "$F" vfs_read
 is "$(cat "$F")" vfs_read "an exact name reads back as itself"
 works "without a newline at the end" write "$F" vfs_write
-is "$(cat "$F")" vfs_write "it reads back too, and overwrites"
+is "$(cat "$F")" vfs_write "a name without a newline reads back, and overwrites"
 works "appending" append "$F" "vfs_read
 "
 is "$(filtered)" "vfs_read
@@ -40,8 +40,8 @@ vfs_write" "separated by blanks, tabs, newlines"
 works "the same name twice" append "$F" "vfs_open
 vfs_open
 "
-is "$(filtered | wc -l)" 3 "is there once"
-is "$(filter)" "$(grep -xE 'vfs_(open|read|write)' "$avail")" "read back in the order of available_filter_functions"
+is "$(filtered | wc -l)" 3 "  is there once"
+is "$(filter)" "$(grep -xE 'vfs_(open|read|write)' "$avail")" "  read back in the order of available_filter_functions"
 
 works "!name" append "$F" "!vfs_open
 "
@@ -54,7 +54,7 @@ set_to "" set_ftrace_filter
 is "$(cat "$F")" '#### all functions enabled ####' "an empty line clears"
 set_to vfs_read set_ftrace_filter
 : > "$F"
-is "$(cat "$F")" '#### all functions enabled ####' "so does opening with truncation"
+is "$(cat "$F")" '#### all functions enabled ####' "opening with truncation clears"
 
 # glob, and the regular expression that means the same
 while read -r glob regex what; do
@@ -78,7 +78,7 @@ echo '*' > "$F"
 is "$(filtered)" "$(sort "$avail")" "everything: *"
 
 works "exact names and globs mixed" write "$F" "vfs_read *_open"
-is "$(filtered)" "$(matching '^vfs_read$|_open$')" "and both are there"
+is "$(filtered)" "$(matching '^vfs_read$|_open$')" "exact names and globs mixed read back"
 
 # What is set while the tracer runs takes effect at once.
 set_to vfs_read set_ftrace_filter
@@ -98,11 +98,11 @@ is "$(traced)" "vfs_read" "a removed one leaves"
 # notrace wins over the filter.
 set_to 'vfs_*' set_ftrace_filter
 works "set_ftrace_notrace" write "$N" vfs_read
-is "$(cat "$N")" vfs_read "reads back"
+is "$(cat "$N")" vfs_read "  reads back"
 record read_bytes 10
 like " $(traced) " ' vfs_write ' "what the filter has and notrace has not is traced"
 unlike " $(traced) " ' vfs_read ' "what both have is not"
-unlike "$(cat "$TRACING/enabled_functions")" '^vfs_read ' "nor is it enabled"
+unlike "$(cat "$TRACING/enabled_functions")" '^vfs_read ' "what both have is not enabled"
 echo 'vfs_w*' >> "$N"
 record read_bytes 10
 unlike " $(traced) " ' vfs_(read|write) ' "appending to notrace, with a glob"
@@ -118,7 +118,7 @@ set_to "" set_ftrace_filter
 set_to vfs_read set_ftrace_notrace
 set_to function current_tracer
 like "$(cut -d' ' -f1 "$TRACING/enabled_functions")" '^vfs_write$' "notrace alone: all functions are enabled"
-unlike "$(cut -d' ' -f1 "$TRACING/enabled_functions")" '^vfs_read$' "but the one in notrace"
+unlike "$(cut -d' ' -f1 "$TRACING/enabled_functions")" '^vfs_read$' "notrace alone: the function in notrace is not enabled"
 set_to nop current_tracer
 set_to "" set_ftrace_notrace
 
@@ -131,7 +131,7 @@ echo 'vfs_w*' >&5
 is "$(cat "$F")" vfs_read "while the file is open nothing changes"
 is "$(cut -d' ' -f1 "$TRACING/enabled_functions")" vfs_read "  nor is it enabled"
 exec 5>&-
-is "$(filtered)" "$(matching '^vfs_(read|open|w.*)$')" "it does when it is closed"
+is "$(filtered)" "$(matching '^vfs_(read|open|w.*)$')" "what was written applies when the file is closed"
 is "$(cut -d' ' -f1 "$TRACING/enabled_functions" | sort)" "$(filtered)" "  and is enabled"
 set_to nop current_tracer
 
@@ -147,15 +147,15 @@ is "$(filter | cut -d' ' -f1)" "$(sed -n "1p;${index}p" "$TRACING/available_filt
 	"1 and vfs_read's number"
 works "! and a number" append "$F" "!$index
 "
-is "$(filter | cut -d' ' -f1)" "$(sed -n 1p "$TRACING/available_filter_functions" | cut -d' ' -f1)" "takes it out again"
+is "$(filter | cut -d' ' -f1)" "$(sed -n 1p "$TRACING/available_filter_functions" | cut -d' ' -f1)" "  takes it out again"
 works "numbers in notrace" write "$N" "$index"
-is "$(filter | grep -c .) $(cat "$N")" "1 vfs_read" "read back as names"
+is "$(filter | grep -c .) $(cat "$N")" "1 vfs_read" "  read back as names"
 set_to "" set_ftrace_notrace
 
 set_to 'vfs_read vfs_open' set_ftrace_filter
 works "removing what is not in the filter" append "$F" "!vfs_write
 "
-is "$(filter | sort | tr '\n' ' ')" "vfs_open vfs_read " "is no error and changes nothing"
+is "$(filter | sort | tr '\n' ' ')" "vfs_open vfs_read " "  is no error and changes nothing"
 
 # Every kind of bad input. All of it is appended, so the filter must stay the same.
 set_to 'vfs_read vfs_open' set_ftrace_filter
@@ -189,7 +189,7 @@ fails_with EINVAL "an unknown name for notrace" append "$N" "nosuch_function
 "
 fails_with EINVAL "a word much too long for notrace" append "$N" "$long
 "
-is "$(cat "$N")" '#### no functions disabled ####' "nor has notrace changed"
+is "$(cat "$N")" '#### no functions disabled ####' "refused words do not change notrace"
 
 # A bad word after good ones.
 # shellcheck disable=SC2317 # called through ok
@@ -203,7 +203,7 @@ like "$(filtered)" '^vfs_read$' "what was there is still there"
 exec 9> "$F"
 echo vfs_read >&9
 ok "a word much too long between good ones is refused" refuses "$long"
-ok "and so is what comes behind it" refuses vfs_write
+ok "a word behind one that is too long is refused" refuses vfs_write
 exec 9>&-
 is "$(cat "$F")" vfs_read "what came before it applies"
 works "the file works on" write "$F" vfs_write
@@ -216,7 +216,7 @@ x86_64) longest=669 ;;
 esac
 stars=$(printf "%$((longest - 8))s" '' | tr ' ' '*')
 works "a word of $longest characters" write "$F" "vfs_rea${stars}d"
-is "$(cat "$F")" "vfs_read" "is taken"
+is "$(cat "$F")" "vfs_read" "  is taken"
 fails_with EINVAL "one more is too many" append "$F" "vfs_rea*${stars}d"
 set_to "" set_ftrace_filter
 

@@ -56,7 +56,7 @@ sync
 is "$(cat "$TRACING/tracing_on") $(filter)" "0 $func:traceoff:count=0" "the second the other"
 set_to 1 tracing_on
 sync
-is "$(cat "$TRACING/tracing_on")" 1 "then it does nothing"
+is "$(cat "$TRACING/tracing_on")" 1 "a command with a count does nothing once the count is used up"
 removes "!$func:traceoff:0"
 
 # stacktrace
@@ -132,7 +132,7 @@ if [ -e "$TRACING/snapshot" ]; then
 	sync
 	snapshot=$(cat "$TRACING/snapshot")
 	like "$snapshot" 'before the snapshot' "the snapshot holds what came before"
-	unlike "$snapshot" 'after the snapshot' "and not what came after"
+	unlike "$snapshot" 'after the snapshot' "the snapshot does not hold what came after"
 	removes "!$func:snapshot:0"
 	sets "$func:snapshot" "$func:snapshot:unlimited"
 	removes "!$func:snapshot"
@@ -147,17 +147,17 @@ enable=$TRACING/events/sched/sched_switch/enable
 sets "$func:enable_event:$event" "$func:enable_event:$event:unlimited"
 is "$(cat "$enable")" '0*' "the event is enabled, but soft-disabled"
 sync
-is "$(cat "$enable")" '1*' "until the function is called"
+is "$(cat "$enable")" '1*' "enable_event enables when the function is called"
 removes "!$func:enable_event:$event"
 sets "$func:enable_event:$event:1" "$func:enable_event:$event:count=1"
 sync
-is "$(cat "$enable")" '1*' "with a count"
+is "$(cat "$enable")" '1*' "  with a count"
 removes "!$func:enable_event:$event:0"
 set_to 1 events/sched/sched_switch/enable
 sets "$func:disable_event:$event" "$func:disable_event:$event:unlimited"
 is "$(cat "$enable")" '1*' "disable_event waits"
 sync
-is "$(cat "$enable")" '0*' "and soft-disables"
+is "$(cat "$enable")" '0*' "disable_event soft-disables when the function is called"
 removes "!$func:disable_event:$event"
 set_to 0 events/sched/sched_switch/enable
 
@@ -171,17 +171,17 @@ removes "!vfs_rea*:traceoff:0"
 set_to vfs_open set_ftrace_filter
 works "a command on a function" append "$F" "vfs_read:stacktrace
 "
-works "another on the same" append "$F" "vfs_read:traceoff
+works "another command on the same function" append "$F" "vfs_read:traceoff
 "
 is "$(sort "$F")" "vfs_open
 vfs_read:stacktrace:unlimited
 vfs_read:traceoff:unlimited" "a filter and two commands side by side"
 set_to vfs_write set_ftrace_filter
 is "$(filter | grep -v :)" vfs_write "overwriting changes the filter"
-is "$(filter | grep -c :)" 2 "and leaves the commands"
+is "$(filter | grep -c :)" 2 "overwriting leaves the commands"
 set_to "" set_ftrace_filter
 echo '!vfs_read:stacktrace' >> "$F"
-is "$(filter)" "vfs_read:traceoff:unlimited" "one removed, the other stays"
+is "$(filter)" "vfs_read:traceoff:unlimited" "  one removed, the other stays"
 removes '!vfs_read:traceoff'
 
 # Commands with the function tracer running on another function.
@@ -237,6 +237,6 @@ fails_with ENODEV "removing one with a count as if it had none" append "$F" "!vf
 "
 echo '!vfs_read:traceoff:0' >> "$F"
 is "$(cat "$F")" "$alone" "after all this nothing is set"
-is "$(cat "$TRACING/enabled_functions")" "" "and nothing enabled"
+is "$(cat "$TRACING/enabled_functions")" "" "after all this nothing is enabled"
 
 done_testing

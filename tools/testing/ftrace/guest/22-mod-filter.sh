@@ -32,58 +32,58 @@ works ":mod:name" write "$F" ":mod:ftmod_a"
 is "$(names)" "$sites" "all functions of the module, and no others"
 is "$(filter | grep -vc '^ftmod_a_[a-z]* \[ftmod_a\]$\|^call_set \[ftmod_a\]$')" 0 "each reads back as: name [module]"
 works "*:mod:name" write "$F" "*:mod:ftmod_a"
-is "$(names)" "$sites" "the same"
+is "$(names)" "$sites" "  the same"
 works "glob:mod:name" write "$F" "ftmod_a_t*:mod:ftmod_a"
 is "$(names)" "ftmod_a_two" "matches in the module only"
 works "name:mod:name" append "$F" "ftmod_a_one:mod:ftmod_a
 "
-is "$(names)" "ftmod_a_one ftmod_a_two" "appended"
+is "$(names)" "ftmod_a_one ftmod_a_two" "  appended"
 works "!name:mod:name" append "$F" "!ftmod_a_one:mod:ftmod_a
 "
-is "$(names)" "ftmod_a_two" "one removed"
+is "$(names)" "ftmod_a_two" "  one removed"
 works "a module's function by its plain name" append "$F" "ftmod_a_one
 "
 is "$(names)" "ftmod_a_one ftmod_a_two" "needs no module"
 works "!*:mod:name" append "$F" "!*:mod:ftmod_a
 "
-is "$(cat "$F")" "#### all functions enabled ####" "all removed"
+is "$(cat "$F")" "#### all functions enabled ####" "  all removed"
 
 works "two modules" write "$F" ":mod:ftmod_a ftmod_cb_one:mod:ftmod_callback"
-is "$(names)" "$(echo "$sites ftmod_cb_one" | tr ' ' '\n' | sort | joined)" "and functions of both"
+is "$(names)" "$(echo "$sites ftmod_cb_one" | tr ' ' '\n' | sort | joined)" "the filter has functions of both modules"
 works "all but a module" write "$F" "ftmod_a_one ftmod_cb_one ftmod_cb_two"
 works "  removed" append "$F" "!*:mod:ftmod_callback
 "
-is "$(names)" "ftmod_a_one" "only the other one's are left"
+is "$(names)" "ftmod_a_one" "  only the other one's are left"
 
 set_to function current_tracer
 set_to ':mod:ftmod_a' set_ftrace_filter
 echo 'nest 2' > "$TMP.call"
 record cp "$TMP.call" $call
 is "$(traced)" "call_set ftmod_a_nest ftmod_a_one ftmod_a_two" "tracing a module"
-like "$(trace_lines)" ': ftmod_a_two <-ftmod_a_nest$' "with callers in it"
+like "$(trace_lines)" ': ftmod_a_two <-ftmod_a_nest$' "  with callers in it"
 works "the module in notrace" write "$N" "ftmod_a_o*:mod:ftmod_a"
 record cp "$TMP.call" $call
-is "$(traced)" "call_set ftmod_a_nest ftmod_a_two" "less what notrace has"
+is "$(traced)" "call_set ftmod_a_nest ftmod_a_two" "  less what notrace has"
 set_to "" set_ftrace_notrace
 rmmod ftmod_a
 is "$(names)" "" "an unloaded module's functions leave the filter"
-unlike "$(cat "$F")" 'all functions enabled' "which does not come to mean all functions"
-is "$(cat "$TRACING/enabled_functions")" "" "none is enabled"
-is "$(mod_sites ftmod_a)" "" "and the list of functions"
+unlike "$(cat "$F")" 'all functions enabled' "a filter whose functions are all unloaded does not mean all functions"
+is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled after the module is unloaded"
+is "$(mod_sites ftmod_a)" "" "the list of functions has none of an unloaded module"
 
 # not loaded yet
 set_to nop current_tracer
 works ":mod:name before it is loaded" write "$F" ":mod:ftmod_a"
-like "$(filter)" '^\*?:mod:ftmod_a$' "reads back as it was written"
+like "$(filter)" '^\*?:mod:ftmod_a$' "  reads back as it was written"
 set_to function current_tracer
 set_to 1 tracing_on
 set_to "" trace
 load ftmod_a
 cp "$TMP.call" $call
 set_to 0 tracing_on
-like " $(traced) " ' call_set ftmod_a_.*nest ftmod_a_one .*ftmod_a_two ' "its functions are traced once it is loaded"
-like " $(traced) " ' ftmod_a_init .*ftmod_a_setup ' "even those of its __init"
-unlike "$(cat "$TRACING/available_filter_functions")" '^ftmod_a_(init|setup) ' "which are gone after that"
+like " $(traced) " ' call_set ftmod_a_.*nest ftmod_a_one .*ftmod_a_two ' "functions of a module are traced once it is loaded"
+like " $(traced) " ' ftmod_a_init .*ftmod_a_setup ' "functions of the module's __init are traced"
+unlike "$(cat "$TRACING/available_filter_functions")" '^ftmod_a_(init|setup) ' "functions of the module's __init leave the list after init"
 like "$(cat "$F")" '^ftmod_a_nest \[ftmod_a\]$' "the filter holds the functions"
 rmmod ftmod_a
 set_to nop current_tracer
@@ -91,9 +91,9 @@ set_to nop current_tracer
 works "glob:mod:name before it is loaded" write "$F" "ftmod_a_t*:mod:ftmod_a"
 set_to function current_tracer
 load ftmod_a
-is "$(filter | grep -v : | cut -d' ' -f1)" ftmod_a_two "takes what matches when it comes"
+is "$(filter | grep -v : | cut -d' ' -f1)" ftmod_a_two "  takes what matches when it comes"
 record cp "$TMP.call" $call
-is "$(traced)" ftmod_a_two "which is traced, also alone in the module"
+is "$(traced)" ftmod_a_two "what matched is traced, also alone in the module"
 set_to nop current_tracer
 rmmod ftmod_a
 set_to "" set_ftrace_filter
@@ -102,7 +102,7 @@ set_to function current_tracer
 set_to ':mod:ftmod_a' set_ftrace_filter
 load ftmod_a
 record cp "$TMP.call" $call
-is "$(traced)" "call_set ftmod_a_nest ftmod_a_one" "is kept"
+is "$(traced)" "call_set ftmod_a_nest ftmod_a_one" "  is kept"
 rmmod ftmod_a
 set_to nop current_tracer
 set_to "" set_ftrace_notrace
@@ -111,10 +111,10 @@ set_to "" set_ftrace_filter
 # A module that never comes, and taking it back.
 set_to ':mod:nosuch' set_ftrace_filter
 like "$(filter)" ':mod:nosuch$' "a module nobody knows is remembered"
-works "and taken back" append "$F" "!*:mod:nosuch
+works "a word for an unknown module is taken back" append "$F" "!*:mod:nosuch
 "
-is "$(cat "$F")" "#### all functions enabled ####" "with !, and nothing is left of it"
-fails_with EINVAL "which works once" append "$F" "!*:mod:nosuch
+is "$(cat "$F")" "#### all functions enabled ####" "nothing is left of a word that was taken back"
+fails_with EINVAL "a word is taken back only once" append "$F" "!*:mod:nosuch
 "
 fails_with EINVAL "a function the module has not" append "$F" "nosuch:mod:ftmod_callback
 "
@@ -122,7 +122,7 @@ fails_with EINVAL "a glob of modules that are not there" append "$F" "*:mod:nosu
 "
 fails_with EINVAL "any module, where none has the function" append "$F" "nosuch:mod:
 "
-is "$(cat "$F")" "#### all functions enabled ####" "neither is remembered"
+is "$(cat "$F")" "#### all functions enabled ####" "refused words for modules are not remembered"
 
 # A module most likely comes back to the place that it left.
 for file in set_ftrace_filter set_ftrace_notrace; do
@@ -184,7 +184,7 @@ for time in first second third; do
 	base_todo is "$(filter)" "ftmod_a_t*:mod:ftmod_a" "  then the word waits again"
 done
 load ftmod_a
-works "another function beside it" append "$F" vfs_read
+works "a function of the kernel beside those of a module" append "$F" vfs_read
 rmmod ftmod_a
 base_todo is "$(names)" "ftmod_a_t*:mod:ftmod_a vfs_read" "  the word stays"
 load ftmod_a
@@ -220,6 +220,9 @@ if [ -e "$MODULES/ftmod_fail.ko" ]; then
 		base_todo is "$(filter | sed 's/^\*//')" ":mod:ftmod_fail" "  the word waits again"
 	done
 	base_todo is "$(grep -c ' ftmod_fail_one	' /proc/kallsyms)" 1 "the names are kept once"
+	set_to :mod:ftmod_fail_plain set_ftrace_filter
+	record insmod "$MODULES/ftmod_fail_plain.ko"
+	base_todo like "$(trace_lines)" ': ftmod_plain_one <-ftmod_fail_init$' "init functions are traced, of a module without init text, too"
 	set_to nop current_tracer
 	set_to "" set_ftrace_filter
 else
@@ -235,7 +238,7 @@ load ftmod_a
 is "$(filter)" vfs_rename "nothing applies while the file is open"
 exec 9>&-
 is "$(filter)" "ftmod_a_two [ftmod_a]" "a module that came meanwhile is taken at the close"
-is "$(cut -d' ' -f1 "$TRACING/enabled_functions")" ftmod_a_two "and traced"
+is "$(cut -d' ' -f1 "$TRACING/enabled_functions")" ftmod_a_two "a module that came meanwhile is traced at the close"
 set_to nop current_tracer
 set_to ftmod_a_one set_ftrace_filter
 exec 9>> "$F"
@@ -244,20 +247,20 @@ rmmod ftmod_a
 exec 9>&-
 is "$(filter)" vfs_read "the functions of one that went meanwhile are not"
 load ftmod_a
-is "$(filter)" vfs_read "nor are they when it comes again, most likely to the same place"
+is "$(filter)" vfs_read "functions that went meanwhile are not in the filter when the module comes again, most likely to the same place"
 works "the last function is taken out" append "$F" "!vfs_read
 "
-is "$(cat "$F")" "#### all functions enabled ####" "and the filter means all functions, because none of its functions was unloaded last"
+is "$(cat "$F")" "#### all functions enabled ####" "a filter emptied by hand means all functions, because none of its functions was unloaded last"
 set_to ftmod_a_one set_ftrace_filter
 exec 9>> "$F"
 echo 'ftmod_a_two' >&9
 rmmod ftmod_a
 exec 9>&-
-is "$(filter)" "" "and if they were all,"
+is "$(filter)" "" "a filter is empty after all its functions were unloaded"
 unlike "$(cat "$F")" 'all functions enabled' "the filter does not come to mean all functions"
 works "taking out what is not in it" append "$F" "!vfs_read
 "
-unlike "$(cat "$F")" 'all functions enabled' "does not make it so"
+unlike "$(cat "$F")" 'all functions enabled' "  does not make it so"
 set_to "" set_ftrace_filter
 
 # A module that is being unloaded and has lost its sites.

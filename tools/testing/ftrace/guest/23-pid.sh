@@ -54,24 +54,24 @@ both_read
 is "$(seen)" "one two other" "without a pid everybody is traced"
 
 works "a pid" write "$P" $one
-is "$(cat "$P")" $one "reads back"
+is "$(cat "$P")" $one "  reads back"
 both_read
 is "$(seen)" "one " "only that task is traced"
 works "another appended" append "$P" "$two
 "
 is "$(cat "$P")" "$one
-$two" "both read back, a line each"
+$two" "two pids read back, a line each"
 both_read
 is "$(seen)" "one two " "both are traced"
 works "overwritten" write "$P" $two
 both_read
-is "$(seen)" "two " "only the other"
+is "$(seen)" "two " "  only the other"
 works "two in a write" write "$P" "$one $two"
 is "$(cat "$P")" "$one
-$two" "both are there"
+$two" "two pids of one write read back"
 
 works "a pid not to trace" write "$N" $two
-is "$(cat "$N")" $two "reads back"
+is "$(cat "$N")" $two "  reads back"
 both_read
 is "$(seen)" "one " "notrace takes one of them away"
 set_to "" set_ftrace_pid
@@ -81,7 +81,7 @@ is "$(seen)" "one other" "notrace alone: everybody else"
 set_to "" set_ftrace_notrace_pid
 is "$(cat "$N")" "no pid" "cleared too"
 both_read
-is "$(seen)" "one two other" "everybody again"
+is "$(seen)" "one two other" "  everybody again"
 
 # The pids apply to a tracer that is switched on later too, and to all functions.
 set_to nop current_tracer
@@ -113,7 +113,7 @@ while tries=$((tries + 1)) && [ $tries -lt 10 ]; do
 done
 at_least "$(tasks | grep -vcx $$)" 2 "children and grandchildren are traced"
 is "$(grep -cx $$ "$TMP.pids")" 1 "the parent is still listed"
-is "$(tasks | grep -vx $$ | grep -xFf - "$TMP.pids")" "" "those that ended are not, after a while"
+is "$(tasks | grep -vx $$ | grep -xFf - "$TMP.pids")" "" "tasks that ended are not listed, after a while"
 set_to 0 options/function-fork
 set_to $$ set_ftrace_pid
 record sh "$TMP.child"
@@ -142,7 +142,7 @@ is "$(cat "$P")" $one "refused writes change nothing"
 { echo x; echo "$two"; } > "$P" 2>/dev/null
 is "$(cat "$P")" "$two" "a good one behind a bad one still overwrites"
 set_to $one set_ftrace_pid
-is "$(cat "$N")" "no pid" "nor for notrace"
+is "$(cat "$N")" "no pid" "a pid that is refused for notrace is not there"
 
 echo quit >&7
 echo quit >&8

@@ -35,14 +35,14 @@ is "$(cut -d' ' -f1 "$TMP.addrs" | sort | uniq -d)" "" "no address is there twic
 far=$(awk 'NR == FNR { at[$3, substr($1, 1, 15)] = $1; next }
 	!(($2, substr($1, 1, 15)) in at) && $2 !~ /^__ftrace_invalid_address__/' "$syms" "$TMP.addrs" | head -n 5)
 is "$far" "" "each address is at the start of its function"
-is "$(all_nops)" "all nops" "and all of them are nops"
+is "$(all_nops)" "all nops" "all sites are nops"
 
 # enabled_functions
 is "$(cat "$E")" "" "enabled_functions is empty"
 set_to "vfs_read vfs_write" set_ftrace_filter
 set_to function current_tracer
 is "$(cut -d' ' -f1,2 "$E")" "$(grep -xE 'vfs_(read|write)' "$TMP.avail" | sed 's/$/ (1)/')" \
-	"it lists what is traced: name (count)"
+	"enabled_functions lists what is traced: name (count)"
 is "$(all_nops)" "all nops" "all other sites are nops"
 addr=$(sed -n 's/ vfs_read$//p' "$TMP.addrs")
 like "$(ftio bytes "$addr" 5)" '^e8 ' "a traced site is a call"
@@ -50,7 +50,7 @@ mkdir "$TRACING/instances/a"
 echo vfs_read > "$TRACING/instances/a/set_ftrace_filter"
 echo function > "$TRACING/instances/a/current_tracer"
 like "$(cat "$E")" '^vfs_read \(2\)' "a function that two trace has the count 2"
-like "$(cat "$E")" '^vfs_write \(1\)' "the other still 1"
+like "$(cat "$E")" '^vfs_write \(1\)' "a function that one traces has the count 1"
 # Tools split a line at blanks: name, (count), flags, "tramp:", one word, "(callback)", "->caller".
 like "$(cat "$E")" '^vfs_write \(1\)  *	tramp: [^ ]+ \(function_[a-z]+\+0x0/0x[0-9a-f]+\) ->[a-z_]+\+0x0/0x[0-9a-f]+$' \
 	"the trampoline is one word, then comes the callback"
@@ -58,7 +58,7 @@ like "$(cat "$E")" '^vfs_read \(2\)  *	tramp: [^ ]+ ->function_[a-z]+\+0x0/0x[0-
 	"two callbacks: both of them"
 echo nop > "$TRACING/instances/a/current_tracer"
 rmdir "$TRACING/instances/a"
-like "$(cat "$E")" '^vfs_read \(1\)' "and 1 again"
+like "$(cat "$E")" '^vfs_read \(1\)' "the count is 1 again when one of two has gone"
 set_to nop current_tracer
 is "$(cat "$E")" "" "empty again"
 like "$(ftio bytes "$addr" 5)" "^$NOP\$" "the site is the nop again"
@@ -66,15 +66,15 @@ like "$(ftio bytes "$addr" 5)" "^$NOP\$" "the site is the nop again"
 # touched_functions
 touched=$(cut -d' ' -f1 "$TRACING/touched_functions")
 like "$touched" '^vfs_read$' "touched_functions remembers vfs_read"
-like "$touched" '^vfs_write$' "and vfs_write"
+like "$touched" '^vfs_write$' "touched_functions remembers vfs_write"
 set_to "" set_ftrace_filter
 
 # A module that goes in the middle of a listing of its functions.
 if insmod "$MODULES/ftmod_functions.ko" 2> /dev/null; then
 	exec 9< "$A"
 	like "$(grep -m 1 ' \[ftmod_functions\]$' <&9)" . "a listing of all functions gets to a module"
-	ok "and lets the module go" timeout 30 rmmod ftmod_functions
-	is "$(grep -c ' \[ftmod_functions\]$' <&9)" 0 "and ends without its functions"
+	ok "a listing of all functions lets the module go" timeout 30 rmmod ftmod_functions
+	is "$(grep -c ' \[ftmod_functions\]$' <&9)" 0 "a listing of all functions ends without those of the module"
 	exec 9<&-
 	insmod "$MODULES/ftmod_functions.ko"
 	set_to ':mod:ftmod_functions' set_ftrace_filter
@@ -82,7 +82,7 @@ if insmod "$MODULES/ftmod_functions.ko" 2> /dev/null; then
 	read -r first <&9
 	like "$first" ' \[ftmod_functions\]$' "a listing of a module begins"
 	rmmod ftmod_functions
-	at_least 10000 "$(cat <&9 | wc -l)" "and ends when the module goes"
+	at_least 10000 "$(cat <&9 | wc -l)" "a listing of a module ends when the module goes"
 	exec 9<&-
 	set_to "" set_ftrace_filter
 else
@@ -106,7 +106,7 @@ set_to "" set_ftrace_filter
 # dyn_ftrace_total_info
 info=$(cat "$TRACING/dyn_ftrace_total_info")
 like "$info" '^[0-9]+ pages: *[0-9]+ groups: *[0-9]+' "dyn_ftrace_total_info: N pages:P groups: G"
-is "$(echo "$info" | sed -n '1s/ .*//p')" "$lines" "its number is that of available_filter_functions"
+is "$(echo "$info" | sed -n '1s/ .*//p')" "$lines" "dyn_ftrace_total_info has as many as available_filter_functions"
 # The clock of the guest can stand still during boot.
 if ! linux_6; then
 	like "$info" '^ftrace boot update time = [0-9]+ \(ns\)$' "on Linux 7.3, the time that boot took for the call sites"
@@ -119,12 +119,12 @@ for file in available_filter_functions available_filter_functions_addrs enabled_
 	works "$file is read" read "$TRACING/$file"
 	# Root opens anything, but there is nothing to write with.
 	tap_out=$(ftio write "$TRACING/$file" x)
-	like "$tap_out" '^E(INVAL|ACCES|BADF)$' "and not written"
+	like "$tap_out" '^E(INVAL|ACCES|BADF)$' "$file is not written"
 done
 
 # seeking and short reads
 is "$(dd if="$A" bs=7 count=100 2> /dev/null)" "$(head -c 700 "$TMP.avail")" "read in pieces of 7 bytes"
-is "$(dd if="$A" bs=4096 2> /dev/null | cmp - "$TMP.avail" 2>&1)" "" "and of 4096"
+is "$(dd if="$A" bs=4096 2> /dev/null | cmp - "$TMP.avail" 2>&1)" "" "read in pieces of 4096 bytes"
 
 set_to vfs_read set_ftrace_filter
 set_to function current_tracer

@@ -23,21 +23,21 @@ while tries=$((tries + 1)) && [ $tries -lt 100 ]; do
 	! echo "$trace" | grep -q ' <-' || break
 done
 at_least "$(cat "$max")" 1 "a latency was found"
-like "$trace" '^# tracer: irqsoff$' "its header"
-like "$trace" '^# latency: [0-9]+ us, #[0-9]+/[0-9]+, CPU#[0-9]+ ' "with the latency"
+like "$trace" '^# tracer: irqsoff$' "the trace has a header"
+like "$trace" '^# latency: [0-9]+ us, #[0-9]+/[0-9]+, CPU#[0-9]+ ' "the header has the latency"
 # A mark in place of the blank says that the call took long.
-like "$trace" 'us.: [a-zA-Z_0-9.]+ <-[a-zA-Z_0-9.]+$' "and function lines"
+like "$trace" 'us.: [a-zA-Z_0-9.]+ <-[a-zA-Z_0-9.]+$' "the trace has function lines"
 set_to nop current_tracer
-is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
+is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled after irqsoff"
 
 works "function-trace off" write "$TRACING/options/function-trace" 0
 set_to 1 tracing_on
 set_to irqsoff current_tracer
-is "$(cat "$TRACING/enabled_functions")" "" "then no function is enabled"
+is "$(cat "$TRACING/enabled_functions")" "" "function-trace off: no function is enabled"
 works "function-trace on while it runs" write "$TRACING/options/function-trace" 1
-at_least "$(wc -l < "$TRACING/enabled_functions")" 1000 "now they are"
+at_least "$(wc -l < "$TRACING/enabled_functions")" 1000 "function-trace on: functions are enabled"
 works "function-trace off while it runs" write "$TRACING/options/function-trace" 0
-is "$(cat "$TRACING/enabled_functions")" "" "and now not"
+is "$(cat "$TRACING/enabled_functions")" "" "function-trace off again: no function is enabled"
 set_to nop current_tracer
 set_to 1 options/function-trace
 

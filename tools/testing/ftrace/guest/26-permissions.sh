@@ -36,6 +36,6 @@ fails_with EACCES "an unprivileged user makes no instance" nobody mkdir "$TRACIN
 mount -o remount,mode=700 "$TRACING"
 fails_with EACCES "an unprivileged user cannot set kernel.ftrace_enabled" nobody write /proc/sys/kernel/ftrace_enabled 0
 is "$(cat "$TRACING/set_ftrace_filter")" vfs_read "the filter is what root made it"
-is "$(cat "$TRACING/current_tracer") $(cat "$TRACING/tracing_on")" "nop 1" "so are the others"
+is "$(cat "$TRACING/current_tracer") $(cat "$TRACING/tracing_on")" "nop 1" "the tracer and tracing_on are what root made them"
 
 done_testing

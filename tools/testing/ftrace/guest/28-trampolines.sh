@@ -25,7 +25,7 @@ entry=$(awk '$3 == "vfs_read" { print $1; exit }' /proc/kallsyms)
 if has_ibt; then
 	before=$(ftio bytes "0x$entry" 9)
 	is "$(ftio bytes "0x$site" 5)" "${before#?? ?? ?? ?? }" "the site is behind 4 bytes"
-	like "$before" '^(f3 0f 1e fa|66 0f 1f 00|0f 1f 40 d6) ' "which are ENDBR, or its nop if nobody takes the address"
+	like "$before" '^(f3 0f 1e fa|66 0f 1f 00|0f 1f 40 d6) ' "the 4 bytes are ENDBR, or its nop if nobody takes the address"
 	set_to vfs_read set_ftrace_filter
 	set_to function current_tracer
 	is "$(ftio bytes "0x$entry" 4)" "$(echo "$before" | cut -c1-11)" "  also while the function is traced"

@@ -19,9 +19,9 @@ read_anew() {
 
 works "mkdir" mkdir "$a"
 works "another" mkdir "$b"
-fails_with EEXIST "the same name again" mkdir "$a"
+fails_with EEXIST "mkdir of the same name again" mkdir "$a"
 is "$(cat "$a/current_tracer") $(cat "$a/set_ftrace_filter")" "nop #### all functions enabled ####" "a new one is empty"
-like "$(cat "$a/available_tracers")" '(^| )function( |$)' "it has the function tracer"
+like "$(cat "$a/available_tracers")" '(^| )function( |$)' "a new instance has the function tracer"
 
 echo vfs_read > "$a/set_ftrace_filter"
 echo vfs_write > "$b/set_ftrace_filter"
@@ -43,7 +43,7 @@ is "$(traced_in "$a") $(traced_in "$b")" "vfs_read " "one stopped, the other goe
 echo 0 > "$a/tracing_on"
 : > "$a/trace"
 read_bytes 10
-is "$(traced_in "$a")" "" "its own tracing_on"
+is "$(traced_in "$a")" "" "an instance has a tracing_on of its own"
 echo 1 > "$a/tracing_on"
 
 # the same function in two
@@ -56,14 +56,14 @@ is "$(traced_in "$a") $(traced_in "$b")" "vfs_read vfs_read" "the same function 
 # pids
 echo 1 > "$a/set_ftrace_pid"
 read_anew
-is "$(traced_in "$a") $(traced_in "$b")" " vfs_read" "its own pids"
+is "$(traced_in "$a") $(traced_in "$b")" " vfs_read" "an instance has pids of its own"
 echo > "$a/set_ftrace_pid"
 
 # options
 echo 1 > "$a/options/func_stack_trace"
 read_anew
-like "$(trace_lines_in "$a")" '<stack trace>' "which work in it"
-unlike "$(trace_lines_in "$b")" '<stack trace>' "and nowhere else"
+like "$(trace_lines_in "$a")" '<stack trace>' "options work in their instance"
+unlike "$(trace_lines_in "$b")" '<stack trace>' "options do not work in another instance"
 # On Linux 6.12 the instances share the options, and a tracer looks at them when it starts.
 shared=0
 ! linux_6 || shared=1
@@ -76,9 +76,9 @@ echo 0 > "$a/options/func_stack_trace"
 
 # commands
 echo 'vfs_write:traceoff:1' >> "$a/set_ftrace_filter"
-is "$(filter_in "$a" | grep :) $(filter_in "$b" | grep :)" "vfs_write:traceoff:count=1 " "its own commands"
+is "$(filter_in "$a" | grep :) $(filter_in "$b" | grep :)" "vfs_write:traceoff:count=1 " "an instance has commands of its own"
 read_bytes 1
-is "$(cat "$a/tracing_on")$(cat "$b/tracing_on")$(cat "$TRACING/tracing_on")" 011 "which act on it alone"
+is "$(cat "$a/tracing_on")$(cat "$b/tracing_on")$(cat "$TRACING/tracing_on")" 011 "a command acts on its instance alone"
 echo '!vfs_write:traceoff:0' >> "$a/set_ftrace_filter"
 echo 1 > "$a/tracing_on"
 
@@ -86,8 +86,8 @@ echo 1 > "$a/tracing_on"
 echo 'vfs_*' > "$a/set_ftrace_filter"
 echo vfs_read > "$a/set_ftrace_notrace"
 read_anew
-unlike " $(traced_in "$a") " ' vfs_read ' "its own notrace"
-is "$(traced_in "$b")" vfs_read "which the other does not know"
+unlike " $(traced_in "$a") " ' vfs_read ' "an instance has a notrace of its own"
+is "$(traced_in "$b")" vfs_read "notrace of one instance does not touch the other"
 
 # removing
 exec 5< "$a/trace_pipe"
@@ -98,12 +98,12 @@ fails_with EBUSY "rmdir with a writer of its filter" rmdir "$a"
 exec 5>&-
 echo 'vfs_write:traceoff' >> "$a/set_ftrace_filter"
 works "rmdir while its tracer runs and a command is set" rmdir "$a"
-is "$(ls "$I")" b "it is gone"
-like "$(cat "$TRACING/enabled_functions")" '^vfs_read \(1\)' "its functions are given back"
-unlike "$(cat "$TRACING/enabled_functions")" '^vfs_write ' "and its command's"
+is "$(ls "$I")" b "the removed instance is gone"
+like "$(cat "$TRACING/enabled_functions")" '^vfs_read \(1\)' "functions of the removed instance are given back"
+unlike "$(cat "$TRACING/enabled_functions")" '^vfs_write ' "the function of the removed instance's command is given back"
 : > "$b/trace"
 read_bytes 10
-is "$(traced_in "$b")" vfs_read "the other one goes on"
+is "$(traced_in "$b")" vfs_read "the other instance goes on"
 fails_with ENOENT "rmdir again" rmdir "$a"
 echo nop > "$b/current_tracer"
 works "rmdir" rmdir "$b"

@@ -12,8 +12,8 @@ F=$TRACING/stack_trace_filter
 is "$(cat $S)" 0 "off"
 set_to 0 stack_max_size
 works "a filter" write "$F" "vfs_*"
-like "$(cat "$F")" '^vfs_read$' "reads back"
-unlike "$(cat "$F")" '^ksys_read$' "and holds nothing else"
+like "$(cat "$F")" '^vfs_read$' "  reads back"
+unlike "$(cat "$F")" '^ksys_read$' "the filter holds nothing else"
 works "on" write $S 1
 is "$(cut -d' ' -f1 "$TRACING/enabled_functions" | grep -vc '^vfs_')" 0 "the functions of the filter are enabled"
 poke > /dev/null
@@ -22,9 +22,9 @@ works "off" write $S 0
 at_least "$(cat "$TRACING/stack_max_size")" 100 "stack_max_size has a size"
 trace=$(cat "$TRACING/stack_trace")
 like "$trace" '^ +Depth +Size +Location +\([0-9]+ entries\)$' "stack_trace has its header"
-like "$trace" '^ *[0-9]+\) +[0-9]+ +[0-9]+ +[a-zA-Z_0-9.]+\+0x[0-9a-f]+/0x[0-9a-f]+' "and lines: depth size function"
+like "$trace" '^ *[0-9]+\) +[0-9]+ +[0-9]+ +[a-zA-Z_0-9.]+\+0x[0-9a-f]+/0x[0-9a-f]+' "stack_trace has lines: depth size function"
 like "$trace" '^ *0\) .* vfs_[a-z_]+\+' "the first is one of the filter"
-like "$trace" " $SYSCALL\\+" "and it goes to the system call"
+like "$trace" " $SYSCALL\\+" "the stack goes to the system call"
 is "$(cat "$TRACING/enabled_functions")" "" "off leaves nothing enabled"
 fails_with EINVAL "an unknown function" append "$F" "nosuch
 "

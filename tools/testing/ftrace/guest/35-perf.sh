@@ -9,29 +9,29 @@ need "$TRACING/events/ftrace/function/id" /proc/sys/kernel/perf_event_paranoid
 
 id=$(cat "$TRACING/events/ftrace/function/id")
 is "$(ftio perf "$id" 'ip == vfs_read')" 10 "ten reads are counted"
-is "$(ftio perf "$id" 'ip == vfs_read,vfs_write')" 10 "with a list"
-is "$(ftio perf "$id" 'ip == vfs_rea*')" 10 "with a glob"
+is "$(ftio perf "$id" 'ip == vfs_read,vfs_write')" 10 "  with a list"
+is "$(ftio perf "$id" 'ip == vfs_rea*')" 10 "  with a glob"
 is "$(ftio perf "$id" 'ip == vfs_rename')" 0 "a function that is not called"
-is "$(ftio perf "$id" 'ip == vfs_* && ip != vfs_read')" 0 "less one: nothing"
+is "$(ftio perf "$id" 'ip == vfs_* && ip != vfs_read')" 0 "  less one: nothing"
 is "$(ftio perf "$id" 'ip == nosuch')" EINVAL "an unknown function"
 is "$(ftio perf "$id" 'ip < vfs_read')" EINVAL "an operator that makes no sense"
 set_to vfs_read set_ftrace_filter
 set_to function current_tracer
 set_to "" trace
 is "$(ftio perf "$id" 'ip == vfs_read')" 10 "beside the function tracer"
-at_least "$(trace_lines | grep -c 'ftio-.*: vfs_read')" 10 "which sees them too"
+at_least "$(trace_lines | grep -c 'ftio-.*: vfs_read')" 10 "beside perf: the function tracer sees the calls"
 set_to nop current_tracer
 is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
 
 addr=$(sed -n 's/ vfs_read$//p' "$TRACING/available_filter_functions_addrs")
 on=$(ftio pokes "$TRACING/current_tracer" function)
 like "$on" "^poke $addr $NOP > e8 .. .. .. ..\$" "a text poke event for a site that is switched on"
-is "$(echo "$on" | sed -n "s/^poke $addr .* > //p")" "$(ftio bytes "0x$addr" 5)" "its bytes are the bytes of the site"
+is "$(echo "$on" | sed -n "s/^poke $addr .* > //p")" "$(ftio bytes "0x$addr" 5)" "the event has the bytes of the site"
 tramp=$(echo "$on" | sed -n 's/^symbol \([0-9a-f]*\) [0-9]* ftrace_trampoline$/\1/p')
 like "$on" "^poke ${tramp:-none} [0-9]* bytes\$" "the trampoline has a symbol and its text an event"
 like "$(cat /proc/kallsyms)" "^${tramp:-none} t ftrace_trampoline" "the symbol is that of kallsyms"
 off=$(ftio pokes "$TRACING/current_tracer" nop)
-like "$off" "^poke $addr e8 .. .. .. .. > $NOP\$" "another when it is switched off"
+like "$off" "^poke $addr e8 .. .. .. .. > $NOP\$" "a text poke event for a site that is switched off"
 set_to "" set_ftrace_filter
 on=$(ftio pokes "$TRACING/current_tracer" function)
 is "$(echo "$on" | grep -c " $NOP > e8 ")" "$(wc -l < "$TRACING/available_filter_functions")" "an event for every site of all"
@@ -40,7 +40,7 @@ set_to nop current_tracer
 # The event is opened in the middle of a change; what changes after that is told.
 late=$(grep -v '\]$' "$TRACING/available_filter_functions_addrs" | ftio late "$TRACING/current_tracer" function nop)
 like "$late" '^middle [1-9]' "events are opened in the middle of a change: $late"
-like "$late" ' missed 0$' "and miss no site that changes after that"
+like "$late" ' missed 0$' "events miss no site that changes after they are opened"
 set_to nop current_tracer
 
 # A trampoline with as many slots as it can have.
@@ -49,15 +49,15 @@ if insmod "$MODULES/ftmod_many.ko" 2>/dev/null; then
 	ok "63 ops on one function" ftio write $M/same 63
 	told=$(ftio pokes $M/same 1)
 	size=$(echo "$told" | sed -n 's/^symbol [0-9a-f]* \([0-9]*\) ftrace_trampoline$/\1/p')
-	at_least "${size:-0}" 1000 "its trampoline has a slot for each of 64: $size bytes"
+	at_least "${size:-0}" 1000 "the trampoline of 64 has a slot for each: $size bytes"
 	is "$(echo "$told" | awk '$1 == "poke" && $4 == "bytes" { n += $3 } END { print n }')" "$size" \
 		"perf is told of all its text"
 	told=$(ftio pokes $M/same 1)
 	size=$(echo "$told" | sed -n 's/^symbol [0-9a-f]* \([0-9]*\) ftrace_trampoline$/\1/p')
 	at_least 1000 "${size:-9999}" "with one more, one slot calls all: $size bytes"
-	is "$(ftio pokes $M/same 900 | grep -c '^poke .* > ')" 0 "and 900 more change no site"
+	is "$(ftio pokes $M/same 900 | grep -c '^poke .* > ')" 0 "900 ops more change no site"
 	is "$(cat $M/call)" 965 "all are called"
-	ok "they go" rmmod ftmod_many
+	ok "ftmod_many goes" rmmod ftmod_many
 else
 	skip "no ftmod_many"
 fi

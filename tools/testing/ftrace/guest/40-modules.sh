@@ -20,7 +20,7 @@ at_least "$(count)" $((before + 3)) "dyn_ftrace_total_info counts its sites"
 is "$(grep -c '\[ftmod_a\]$' "$TRACING/available_filter_functions_addrs")" $(($(count) - before)) "the lists show as many"
 is "$(grep '\[ftmod_a\]$' "$TRACING/available_filter_functions_addrs" | ftio nops)" "all nops" "all of them are nops"
 ok "unload" rmmod ftmod_a
-is "$(count)" "$before" "they are gone"
+is "$(count)" "$before" "the sites of an unloaded module are gone"
 
 # Only functions of modules are traced, because that is quick. All of them are traced, so sites must
 # be switched on when a module is loaded.
@@ -30,8 +30,8 @@ set_to function current_tracer
 set_to "" trace
 ok "load while tracing" insmod "$MODULES/ftmod_a.ko"
 set_to 0 tracing_on
-like " $(traced) " ' ftmod_a_init ftmod_a_setup ' "its init functions are traced"
-like "$(cat /proc/kallsyms)" ' ftmod_a_setup	\[ftmod_a\]$' "and keep their names for the trace"
+like " $(traced) " ' ftmod_a_init ftmod_a_setup ' "init functions are traced"
+like "$(cat /proc/kallsyms)" ' ftmod_a_setup	\[ftmod_a\]$' "init functions keep their names for the trace"
 set_to 1 tracing_on
 record cp "$TMP.call" $call
 is "$(trace_lines | grep -c 'ftmod_a_one <-ftmod_a_nest$')" 3 "calls are"
@@ -42,20 +42,20 @@ for across in edge:ffd brim:ffc; do
 	addrs="$addrs $addr"
 	like "$addr" "${across#*:}\$" "the site of ftmod_a_$name lies in two pages"
 	record cp "$TMP.$name" $call
-	is "$(trace_lines | grep -c "ftmod_a_$name <-")" 3 "its calls are traced"
-	like "$(ftio bytes "$addr" 5)" '^e8 ' "it is a call"
+	is "$(trace_lines | grep -c "ftmod_a_$name <-")" 3 "calls of ftmod_a_$name are traced"
+	like "$(ftio bytes "$addr" 5)" '^e8 ' "the site of ftmod_a_$name is a call"
 done
 set_to nop current_tracer
 for addr in $addrs; do
-	is "$(ftio bytes "$addr" 5)" "$NOP" "it is a nop afterwards"
+	is "$(ftio bytes "$addr" 5)" "$NOP" "the site of ftmod_a_$name is a nop afterwards"
 done
 set_to function current_tracer
 set_to 1 tracing_on
 ok "unload while tracing" rmmod ftmod_a
 set_to 0 tracing_on
-is "$(count)" "$before" "its sites are gone"
-unlike "$(cat "$TRACING/enabled_functions")" 'ftmod_a' "none is enabled"
-unlike "$(cat /proc/kallsyms)" 'ftmod_a_' "its init functions have no name any more"
+is "$(count)" "$before" "sites of a module that went while tracing are gone"
+unlike "$(cat "$TRACING/enabled_functions")" 'ftmod_a' "no function of a module that went while tracing is enabled"
+unlike "$(cat /proc/kallsyms)" 'ftmod_a_' "init functions have no name any more"
 
 set_to "" trace
 set_to 1 tracing_on
@@ -63,10 +63,10 @@ tap_out=$(insmod "$MODULES/ftmod_fail.ko" 2>&1)
 like "$tap_out" 'No such device' "a module that fails to load"
 set_to 0 tracing_on
 # Nobody keeps the names of a module that never came to be: maybe addresses only.
-at_least "$(trace_lines | grep -c ' <-')" 2 "is traced while it tries"
-is "$(count)" "$before" "it leaves no site behind"
-unlike "$(cat "$TRACING/available_filter_functions")" 'ftmod_fail' "nor a name"
-is "$(lsmod | grep -c ftmod)" 0 "nor itself"
+at_least "$(trace_lines | grep -c ' <-')" 2 "  is traced while it tries"
+is "$(count)" "$before" "a module that fails to load leaves no site"
+unlike "$(cat "$TRACING/available_filter_functions")" 'ftmod_fail' "a module that fails to load leaves no name"
+is "$(lsmod | grep -c ftmod)" 0 "a module that fails to load is not there"
 set_to nop current_tracer
 
 # A class goes with its last site, even if a module took the site away, and its trampoline a while later.
@@ -77,11 +77,11 @@ set_to "" set_ftrace_filter
 set_to 0 tracing_on
 set_to function current_tracer
 ok "load with all functions traced" insmod "$MODULES/ftmod_a.ko"
-like "$(cat "$TRACING/enabled_functions")" '^ftmod_a_one \[ftmod_a\] \(1\)' "its functions are enabled"
+like "$(cat "$TRACING/enabled_functions")" '^ftmod_a_one \[ftmod_a\] \(1\)' "functions of a module that comes while all are traced are enabled"
 addr=$(sed -n 's/ ftmod_a_one .*//p' "$TRACING/available_filter_functions_addrs")
 like "$(ftio bytes "$addr" 5)" '^e8 ' "the site is a call"
 set_to nop current_tracer
-is "$(ftio bytes "$addr" 5)" "$NOP" "and a nop after it"
+is "$(ftio bytes "$addr" 5)" "$NOP" "the site is a nop when tracing is off"
 rmmod ftmod_a
 
 # Loading and unloading while somebody else switches tracing on and off.
@@ -103,7 +103,7 @@ stop_all
 is "$loads" 6 "six times in and out beside toggling"
 set_to nop current_tracer
 is "$(count)" "$before" "as many sites as at the start"
-is "$(cat "$TRACING/enabled_functions")" "" "none enabled"
+is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled after six rounds"
 is "$(all_nops)" "all nops" "all nops"
 
 # Reading the lists while modules come and go.

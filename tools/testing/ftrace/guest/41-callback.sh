@@ -40,11 +40,11 @@ step "register" "0 register"
 like "$(cat "$E")" '^ftmod_cb_one \[ftmod_callback\] \(1\)' "enabled_functions lists it"
 hits "1 0 0 0" "only its function is seen"
 step "a filter changed while registered" "0 filter ftmod_cb_two"
-hits "2 0 0 0" "takes effect"
-step "appended" "0 append ftmod_cb_one"
+hits "2 0 0 0" "  takes effect"
+step "  appended" "0 append ftmod_cb_one"
 hits "3 0 0 0" "both"
 step "a notrace beside it" "0 notrace ftmod_cb_two"
-hits "1 0 0 0" "less that"
+hits "1 0 0 0" "  less that"
 refuses EINVAL "an unknown function in a filter" "0 filter nosuch_function"
 refuses EINVAL "an unknown function appended" "0 append nosuch_function"
 refuses EINVAL "a glob without a match" "0 append nosuch_*"
@@ -64,7 +64,7 @@ step "  on one function" "1 filter ftmod_cb_one"
 step "  the first registered" "0 register"
 step "  the second registered" "1 register"
 like "$(cat "$E")" '^ftmod_cb_one \[ftmod_callback\] \(2\)' "count 2"
-hits "1 1 0 0" "both are called"
+hits "1 1 0 0" "each of two callbacks is called"
 step "the second changes its filter" "1 filter ftmod_cb_two"
 hits "1 2 0 0" "without harm to the first"
 forget 0 1
@@ -73,9 +73,9 @@ forget 0 1
 step "ops with the global filter" "0 global"
 set_to ftmod_cb_two set_ftrace_filter
 step "register" "0 register"
-hits "2 0 0 0" "follow set_ftrace_filter"
+hits "2 0 0 0" "  follow set_ftrace_filter"
 set_to ftmod_cb_one set_ftrace_filter
-hits "1 0 0 0" "and its changes"
+hits "1 0 0 0" "  follow changes of set_ftrace_filter"
 works "unregister" write $P/step "0 unregister"
 set_to "" set_ftrace_filter
 works "forget" write $P/step "0 forget"
@@ -132,11 +132,11 @@ if switches_off; then
 	step "  filter" "1 filter ftmod_cb_one"
 	refuses EBUSY "  register while it is 0" "1 register"
 	echo 1 > $S
-	hits "1 0 0 0" "back with 1"
+	hits "1 0 0 0" "  back with 1"
 	step "  register while it is 1" "1 register"
-	fails_with EBUSY "then it cannot be set to 0" write $S 0
-	is "$(cat $S)" 1 "and is not"
-	hits "1 1 0 0" "both are called"
+	fails_with EBUSY "ftrace_enabled cannot be set to 0 with a permanent ops" write $S 0
+	is "$(cat $S)" 1 "ftrace_enabled stays 1"
+	hits "1 1 0 0" "each of two is called while it is 1"
 	forget 0 1
 	works "afterwards it can" write $S 0
 	echo 1 > $S
@@ -147,7 +147,7 @@ fi
 step "a callback that calls a function" "0 nested"
 step "  filter" "0 filter ftmod_cb_two"
 step "  register" "0 register"
-step "another on the same function" "1 filter ftmod_cb_two"
+step "a callback beside one that calls a function" "1 filter ftmod_cb_two"
 step "  register" "1 register"
 set_to ftmod_cb_one set_ftrace_filter
 set_to 1 options/func_stack_trace
@@ -157,7 +157,7 @@ echo '0 call' > $P/step
 set_to 0 tracing_on
 trace=$(cat "$TRACING/trace")
 like "$trace" '^ => \[FTRACE TRAMPOLINE\]$' "a shared trampoline is marked in a stack"
-unlike "$trace" '^ => (0x|ftrace_trampoline)' "and is not there as an address"
+unlike "$trace" '^ => (0x|ftrace_trampoline)' "a shared trampoline is not in a stack as an address"
 set_to 1 tracing_on
 set_to nop current_tracer
 set_to 0 options/func_stack_trace

@@ -4,7 +4,7 @@
 # Modules without a table of call sites: the calls at the heads of their functions become sites when
 # a module is loaded, and nothing that resembles such a call does.
 #
-# The judge is the same module with its table: the same functions can be traced.
+# The same functions can be traced as in the same module with its table.
 
 . "$(dirname "$0")/tap.sh"
 ! grep -qw ftrace_test_base /proc/cmdline || skip_all "the base needs a table"
@@ -33,14 +33,14 @@ before=$(count)
 insmod "$MODULES/ftmod_a.ko"
 ok "a module with a table" [ -e $S/__mcount_loc ]
 want=$(names)
-like "$want" 'ftmod_a_edge .*ftmod_a_one ' "its functions can be traced"
-unlike "$(kernel_log)" 'no table of call sites' "and are not looked for"
+like "$want" 'ftmod_a_edge .*ftmod_a_one ' "functions of a module with a table can be traced"
+unlike "$(kernel_log)" 'no table of call sites' "calls of a module with a table are not looked for"
 rmmod ftmod_a
 
 # Without a table.
 ok "load the module without a table" insmod "$MODULES/ftmod_a.bare.ko"
-is "$(find $S -name '*mcount*')" "" "there is no table"
-is "$(names)" "$want" "the same functions can be traced"
+is "$(find $S -name '*mcount*')" "" "a bare module has no table"
+is "$(names)" "$want" "the same functions of a bare module can be traced"
 like "$(kernel_log)" "ftrace: ftmod_a: no table of call sites, but [0-9]+ calls" "the kernel log says why"
 is "$(count)" $((before + $(sites | wc -l))) "dyn_ftrace_total_info counts as many"
 is "$(sites | ftio nops)" "all nops" "all are nops"
@@ -57,12 +57,12 @@ record cp "$TMP.call" $call
 is "$(traced)" "ftmod_a_one ftmod_a_two" "calls are traced"
 is "$(trace_lines | grep -c 'ftmod_a_one <-ftmod_a_nest$')" 3 "each once"
 record cp "$TMP.edge" $call
-is "$(trace_lines | grep -c 'ftmod_a_edge <-')" 3 "so are calls of a site in two pages"
+is "$(trace_lines | grep -c 'ftmod_a_edge <-')" 3 "calls of a site in two pages are traced"
 set_to nop current_tracer
 is "$(sites | ftio nops)" "all nops" "all are nops again"
 ok "unload" rmmod ftmod_a
-is "$(count)" "$before" "its sites are gone"
-is "$(filter)" "" "also from the filter"
+is "$(count)" "$before" "sites of an unloaded bare module are gone"
+is "$(filter)" "" "functions of an unloaded bare module leave the filter"
 
 # Filters that wait for the module, init text, and unloading while functions are traced.
 set_to ':mod:ftmod_a' set_ftrace_filter
@@ -71,12 +71,12 @@ set_to "" trace
 set_to 1 tracing_on
 ok "load while a filter waits for the module" insmod "$MODULES/ftmod_a.bare.ko"
 set_to 0 tracing_on
-like " $(traced) " ' ftmod_a_init ftmod_a_setup ' "its init functions are traced"
-unlike " $(names) " ' ftmod_a_(init|setup) ' "and cannot be traced after that"
-like "$(cat /proc/kallsyms)" ' ftmod_a_setup	\[ftmod_a\]$' "but keep their names for the trace"
+like " $(traced) " ' ftmod_a_init ftmod_a_setup ' "init functions of a bare module are traced"
+unlike " $(names) " ' ftmod_a_(init|setup) ' "init functions of a bare module cannot be traced after init"
+like "$(cat /proc/kallsyms)" ' ftmod_a_setup	\[ftmod_a\]$' "init functions of a bare module keep their names for the trace"
 is "$(cut -d' ' -f1 "$TRACING/enabled_functions" | sort | joined)" "$want" "all other functions are enabled"
 ok "unload while the functions are traced" rmmod ftmod_a
-is "$(count) $(cat "$TRACING/enabled_functions")" "$before " "its sites are gone"
+is "$(count) $(cat "$TRACING/enabled_functions")" "$before " "sites of a bare module that went while traced are gone"
 set_to nop current_tracer
 set_to "" set_ftrace_filter
 like "$(insmod "$MODULES/ftmod_fail.bare.ko" 2>&1)" 'No such device' "a module that fails to load"
@@ -86,7 +86,7 @@ is "$(count)" "$before" "leaves no site behind"
 # of this module, the init and the exit function, and the compiler puts no call into exit functions.
 # Without options, strip removes all symbols, and the module cannot be loaded.
 ok "load the module after strip --strip-debug" insmod "$MODULES/ftmod_a.stripped.ko"
-is "$(names)" "$want" "the same functions can be traced"
+is "$(names)" "$want" "the same functions of a stripped module can be traced"
 rmmod ftmod_a
 set_to ':mod:ftmod_a' set_ftrace_filter
 set_to function current_tracer
@@ -95,8 +95,8 @@ set_to 1 tracing_on
 ok "load the module after strip --strip-unneeded" insmod "$MODULES/ftmod_a.unneeded.ko"
 set_to 0 tracing_on
 is "$(traced)" "init_module" "a function that still has a symbol is traced"
-is "$(names)" "" "the other functions cannot be traced"
-ok "but can be called" cp "$TMP.call" $call
+is "$(names)" "" "functions without a symbol cannot be traced"
+ok "functions without a symbol can be called" cp "$TMP.call" $call
 rmmod ftmod_a
 set_to nop current_tracer
 set_to "" set_ftrace_filter
@@ -107,7 +107,7 @@ is "$(count)" "$before" "no site is left"
 ok "load a module with false friends" insmod "$MODULES/ftmod_friends.ko"
 like " $(names ftmod_friends) " ' ftmod_friends_true ' "the function of the compiler can be traced"
 unlike "$(names ftmod_friends)" 'ftmod_friends_(middle|leaf|other|jump|indirect|label|sizeless|table|data|notrace)' \
-	"the others cannot"
+	"other functions cannot be traced"
 P=/sys/module/ftmod_friends/parameters
 run_in_module $P bytes
 set_to ':mod:ftmod_friends' set_ftrace_filter

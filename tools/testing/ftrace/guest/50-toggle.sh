@@ -64,7 +64,7 @@ for glob in '*read*' 'vfs_*' '*write*' '*_open' 'vfs_*' '*sys*' 'pipe_*'; do
 done
 stop_all
 is "$failed" 0 "filters changed under load"
-is "$(grep -vc '^pipe_[^ ]* (2)' "$TRACING/enabled_functions")" 0 "both have the last"
+is "$(grep -vc '^pipe_[^ ]* (2)' "$TRACING/enabled_functions")" 0 "each tracer has the last filter"
 rmdir "$TRACING/instances/a"
 set_to nop current_tracer
 is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled"

@@ -29,13 +29,13 @@ is "$(all_nops)" "all nops" "all sites are nops"
 works "a CPU leaves" write $cpu/online 0
 set_to 'vfs_read vfs_write' set_ftrace_filter
 works "tracing goes on without it" write "$TRACING/current_tracer" function
-works "it comes back" write $cpu/online 1
+works "the CPU comes back" write $cpu/online 1
 set_to "" trace
 set_to 1 tracing_on
 taskset -p $((1 << last)) $$ > /dev/null
 read_bytes 10
 set_to 0 tracing_on
-is "$(traced)" "vfs_read vfs_write" "it traces what was chosen while it was away"
+is "$(traced)" "vfs_read vfs_write" "the CPU traces what was chosen while it was away"
 like "$(trace_lines)" "$(printf '\\[%03d\\]' "$last")" "on that CPU"
 taskset -p $(((1 << (last + 1)) - 1)) $$ > /dev/null
 set_to nop current_tracer
@@ -43,8 +43,8 @@ set_to nop current_tracer
 works "a CPU leaves while tracing is on" write $cpu/online 0
 works "on" write "$TRACING/current_tracer" function
 works "off" write "$TRACING/current_tracer" nop
-works "it comes back" write $cpu/online 1
-is "$(taskset $((1 << last)) sh -c 'echo here')" here "and runs"
+works "the CPU comes back after tracing was switched" write $cpu/online 1
+is "$(taskset $((1 << last)) sh -c 'echo here')" here "the CPU runs"
 is "$(all_nops)" "all nops" "all sites are nops"
 
 done_testing

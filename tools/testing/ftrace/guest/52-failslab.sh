@@ -58,6 +58,10 @@ if switches_off; then
 	all_on
 fi
 set_to nop current_tracer
+if [ -e "$TRACING/flight_size_kb" ]; then
+	each_fails "switch the flight recorder on" tracing_state tracer_off write "$TRACING/current_tracer" flight
+	tracer_off
+fi
 each_fails "switch the graph tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function_graph
 base_todo works "  with memory the graph tracer starts" write "$TRACING/current_tracer" function_graph
 tracer_off

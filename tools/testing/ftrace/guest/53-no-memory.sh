@@ -67,7 +67,7 @@ until next_piece "$(another)"; do
 done
 pieces_are "$(pieces)" $((started + 1)) "ops of other functions take more memory for trampolines"
 is "$(another)" "$size" "one more is in the next piece"
-works "and as many as there is room for, at $size bytes" write $M/more $((65536 / size - 2))
+works "as many ops more as there is room for, at $size bytes" write $M/more $((65536 / size - 2))
 full=$(pieces)
 
 # without DIR: the tracer of DIR goes without any memory.
@@ -106,17 +106,17 @@ give_memory
 
 is "$one $two" "yes yes" "two tracers go, one after the other, without any memory"
 # The allocator may say that it has none.
-is "$(kernel_log | bad_news | grep -v 'Call Trace')" "" "and without a complaint"
+is "$(kernel_log | bad_news | grep -v 'Call Trace')" "" "two tracers go without a complaint"
 log_mark
 is "$(cat "$TRACING/current_tracer" "$TRACING/instances/second/current_tracer")" "nop
-nop" "and are gone"
+nop" "two tracers are gone"
 like "$(cat "$TRACING/enabled_functions")" "^$first \\[ftmod_fill\\] \\(61\\)" "the ops are alone on its function"
 set_to "" trace
-is "$(cat $M/call)" 1 "and called as before"
-is "$(trace_lines | grep -c $first)" 0 "and what has gone is not"
+is "$(cat $M/call)" 1 "the ops are called as before"
+is "$(trace_lines | grep -c $first)" 0 "a tracer that has gone is not called"
 pieces_are "$(pieces)" "$full" "no memory was taken for it"
 works "with memory the next ops comes" write $M/more 1
-is "$(cat $M/call)" 1 "and all works"
+is "$(cat $M/call)" 1 "the next ops is called"
 rmdir "$TRACING/instances/second"
 
 ok "all can go" rmmod ftmod_fill
@@ -147,10 +147,10 @@ if insmod "$MODULES/ftmod_many.ko" 2>/dev/null; then
 	is "$went" yes "a tracer among 70 ops goes without any memory"
 	set_to "" trace
 	is "$(cat $M/call)" 70 "the ops are called as before"
-	is "$(trace_lines | grep -c ftmod_many_func)" 0 "and the tracer is not"
+	is "$(trace_lines | grep -c ftmod_many_func)" 0 "the tracer that has gone is not called"
 	works "with memory the next ops comes" write $M/same 1
-	is "$(cat $M/call)" 71 "and all are called"
-	ok "they go" rmmod ftmod_many
+	is "$(cat $M/call)" 71 "all 71 ops are called"
+	ok "ftmod_many goes" rmmod ftmod_many
 	is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
 	set_to "" set_ftrace_filter
 else
@@ -176,7 +176,7 @@ if [ -e "$MODULES/ftmod_refuse.ko" ] && insmod "$MODULES/ftmod_refuse.ko"; then
 else
 	skip "no ftmod_refuse.ko"
 fi
-is "$(kernel_log | bad_news | grep -v 'Call Trace')" "" "and without a complaint"
+is "$(kernel_log | bad_news | grep -v 'Call Trace')" "" "no complaint about refused memory"
 log_mark
 
 done_testing

@@ -22,17 +22,21 @@ record cat $M/call
 is "$(trace_lines | sed -n '/<stack trace>/{n;s/^ => //p;q}')" ftmod_many_func "a stack begins with the traced function"
 set_to nop current_tracer
 set_to 0 options/func_stack_trace
+set_to ftmod_many_func:stacktrace set_ftrace_filter
+record cat $M/call
+is "$(trace_lines | sed -n '/<stack trace>/{n;s/^ => //p;q}')" ftmod_many_func "the stack of a command begins with it, too"
+clear_commands "$TRACING"
 set_to "" set_ftrace_filter
 if switches_off; then
 	echo 0 > $S
 	at_least 2 "$(trampolines)" "ftrace_enabled 0 makes no trampolines on its way"
-	is "$(cat $M/call)" 0 "none is called"
+	is "$(cat $M/call)" 0 "no ops is called while ftrace_enabled is 0"
 	echo 1 > $S
-	at_least 3 "$(trampolines)" "nor does 1"
+	at_least 3 "$(trampolines)" "ftrace_enabled 1 makes no trampolines on its way"
 	is "$(cat $M/call)" 1100 "all are called again"
 fi
-ok "they go" rmmod ftmod_many
-is "$(settled 0 trampolines)" 0 "and their trampolines"
+ok "1100 ops go" rmmod ftmod_many
+is "$(settled 0 trampolines)" 0 "the trampolines of 1100 ops go"
 
 [ ! -e /proc/sys/kernel/watchdog_thresh ] || echo 4 > /proc/sys/kernel/watchdog_thresh
 insmod "$MODULES/ftmod_many.ko"
@@ -48,13 +52,13 @@ set_to 0 tracing_on
 set_to function current_tracer
 is "$(grep -c ' \[ftmod_functions\]' "$TRACING/enabled_functions")" 20000 "all of them can be traced"
 works "a glob is taken out" append "$TRACING/set_ftrace_notrace" 'ftmod_f_*'
-is "$(grep -c ' \[ftmod_functions\]' "$TRACING/enabled_functions")" 0 "they no longer are"
+is "$(grep -c ' \[ftmod_functions\]' "$TRACING/enabled_functions")" 0 "no function of a glob in notrace is enabled"
 set_to "" set_ftrace_notrace
 set_to nop current_tracer
-ok "it goes" rmmod ftmod_functions
+ok "ftmod_functions goes" rmmod ftmod_functions
 # /proc/kallsyms lists each of their trampolines.
 at_least "$(trampolines)" 9000 "each has its trampoline"
-ok "they go" rmmod ftmod_many
+ok "ops with a trampoline each go" rmmod ftmod_many
 
 insmod "$MODULES/ftmod_many.ko"
 works "500 ops of one function each" write $M/each 500
@@ -63,8 +67,8 @@ if switches_off; then
 	is "$(cat "$TRACING/enabled_functions")" "" "ftrace_enabled 0 silences all"
 	echo 1 > $S
 fi
-at_least "$(wc -l < "$TRACING/enabled_functions")" 450 "they are on their functions"
-ok "they go" rmmod ftmod_many
+at_least "$(wc -l < "$TRACING/enabled_functions")" 450 "ops with a function each are on their functions"
+ok "ops with a function each go" rmmod ftmod_many
 is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
 
 done_testing

@@ -4,7 +4,7 @@
 # usage: 57-fuzz.sh [SEED [WRITES [ROUND]]]
 #
 # Valid, nearly valid and hostile words in the control files, first from one process, then from 8
-# at once while a module comes and goes. See src/ftfuzz.c. fuzz-long starts a long run. A failure
+# at once while a module comes and goes. See src/ftfuzz.c. long/fuzz runs for long. A failure
 # names its seed and round: with "57-fuzz.sh SEED 100 ROUND" both parts run this round alone.
 
 . "$(dirname "$0")/tap.sh"

@@ -10,13 +10,13 @@ KEEP=y
 is "$(cat "$TRACING/current_tracer")" function "ftrace=function"
 filter=$(filter | tr '\n' ' ')
 like " $filter" ' vfs_read ' "ftrace_filter= takes a name"
-like " $filter" ' vfs_write ' "and a glob"
-unlike " $filter" ' vfs_open ' "and nothing else"
+like " $filter" ' vfs_write ' "ftrace_filter= takes a glob"
+unlike " $filter" ' vfs_open ' "ftrace_filter= takes nothing else"
 is "$(cat "$TRACING/set_ftrace_notrace")" ksys_write "ftrace_notrace="
 set_to 0 tracing_on
 like " $(traced) " ' vfs_read ' "functions have been traced since boot"
-unlike " $(traced) " ' ksys_write ' "less those of notrace"
-is "$(traced | tr ' ' '\n' | grep -Evc '^(vfs_read|vfs_wr.*|ksys_.*)$')" 0 "and no others"
+unlike " $(traced) " ' ksys_write ' "  less those of notrace"
+is "$(traced | tr ' ' '\n' | grep -Evc '^(vfs_read|vfs_wr.*|ksys_.*)$')" 0 "no other functions have been traced since boot"
 like "$(trace_lines)" '^ *[^ ].*-1 +\[[0-9]{3}\]' "by the first process too"
 set_to 1 tracing_on
 record read_bytes 5

@@ -12,7 +12,7 @@ is "$(cat "$TRACING/current_tracer")" function "ftrace=function"
 is "$(cat "$TRACING/options/func_stack_trace")" 1 "trace_options=func_stack_trace"
 set_to 0 tracing_on
 like "$(cat "$TRACING/trace")" '<stack trace>' "stacks have been traced since boot"
-like "$(cat "$TRACING/trace")" '^ => vfs_read$' "of the function"
+like "$(cat "$TRACING/trace")" '^ => vfs_read$' "  of the function"
 set_to nop current_tracer
 is "$(settled 0 trampolines)" 0 "no trampoline is left behind"
 

@@ -50,6 +50,7 @@ EPERM available_filter_functions
 EPERM available_filter_functions_addrs
 EPERM dyn_ftrace_total_info
 EPERM function_profile_enabled
+EPERM flight_size_kb
 ENODEV stack_trace_filter
 EPERM current_tracer
 EPERM tracing_on

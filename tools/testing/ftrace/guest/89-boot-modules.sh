@@ -10,7 +10,7 @@ KEEP=y
 need_module ftmod_a
 
 is "$(filter | sort | joined)" "*:mod:nosuch :mod:ftmod_a" "ftrace_filter= takes words for modules, twice"
-is "$(trace_lines)" "" "and nothing is traced before the module is loaded"
+is "$(trace_lines)" "" "nothing is traced before the module is loaded"
 is "$(cat "$TRACING/enabled_functions")" "" "because no function is enabled"
 is "$(grep -v '^#' "$TRACING/set_ftrace_notrace" | sort | joined)" \
 	"ftmod_a_two:mod:ftmod_a vfs_open vfs_read vfs_write" "ftrace_notrace= has functions and words for modules, twice"
@@ -21,11 +21,11 @@ ok "the module is loaded" insmod "$MODULES/ftmod_a.ko"
 echo 'nest 2' > "$TMP.call"
 cp "$TMP.call" /sys/module/ftmod_a/parameters/call
 set_to 0 tracing_on
-like " $(traced) " ' ftmod_a_init .*ftmod_a_nest ftmod_a_one ftmod_a_setup ' "its functions are traced, also its init functions"
-unlike "$(traced)" 'ftmod_a_two' "less those of notrace"
-is "$(traced | tr ' ' '\n' | grep -Evc '^(ftmod_a_.*|call_set)$')" 0 "and no others"
+like " $(traced) " ' ftmod_a_init .*ftmod_a_nest ftmod_a_one ftmod_a_setup ' "functions of the module are traced, also its init functions"
+unlike "$(traced)" 'ftmod_a_two' "  less those of notrace"
+is "$(traced | tr ' ' '\n' | grep -Evc '^(ftmod_a_.*|call_set)$')" 0 "no functions but those of the module are traced"
 like "$(filter)" '^ftmod_a_one \[ftmod_a\]$' "the filter has the functions"
-like "$(filter)" '^\*:mod:nosuch$' "and still waits for the other module"
+like "$(filter)" '^\*:mod:nosuch$' "the filter still waits for the other module"
 is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
 for file in set_graph_function set_graph_notrace; do
 	set_to "" $file

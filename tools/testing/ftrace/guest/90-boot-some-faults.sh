@@ -19,7 +19,7 @@ at_least "$failed" 10 "many call sites have failed"
 at_least $((sites / 15)) "$failed" "most of $sites have not"
 # Wrong bytes are reported when a call site becomes a nop. Then the same bytes are compared once more,
 # and not reported again.
-at_least "$(dmesg | grep -cE 'no call for tracing here|it can not be traced')" $((failed / 3)) "they are reported"
+at_least "$(dmesg | grep -cE 'no call for tracing here|it can not be traced')" $((failed / 3)) "failed sites are reported"
 set_to 0 tracing_on
 set_to function current_tracer
 at_least "$(grep -vc 'failed:' "$TRACING/enabled_functions")" $((sites - failed)) "all other functions can be traced" ||

@@ -21,13 +21,13 @@ words() {
 
 is "$(words "$TRACING/set_ftrace_filter")" "ftmod_a_one:mod:ftmod_a" "a filter of the top trace array waits"
 is "$(words later/set_ftrace_filter)" "ftmod_a_*:mod:ftmod_a" "a filter waits for a module"
-is "$(words later/set_ftrace_notrace)" "ftmod_a_two:mod:ftmod_a" "and what it leaves out"
+is "$(words later/set_ftrace_notrace)" "ftmod_a_two:mod:ftmod_a" "what is left out waits for a module"
 set_to function instances/later/current_tracer
 is "$(grep -vc '^#' later/trace)" 0 "nothing is traced before the module is loaded"
 is "$(cat "$TRACING/enabled_functions")" "" "because no function is enabled"
 is "$(words both/set_ftrace_filter)" "*:mod:ftmod_b a*:mod:nosuch vfs_read" "a function and two modules"
 is "$(words undone/set_ftrace_filter)" "" "a word that waits can be removed"
-like "$(cat undone/set_ftrace_filter)" "^#### all functions enabled ####$" "then all functions are traced again"
+like "$(cat undone/set_ftrace_filter)" "^#### all functions enabled ####$" "all functions are traced after the word is removed"
 for word in '!nosuch:mod:nosuch' vfs_read:traceoff nosuch_function; do
 	is "$(dmesg | grep -cF "Failed to add $word to ftrace filter")" 1 "refused: $word"
 done
@@ -36,11 +36,11 @@ ok "the module is loaded" insmod "$MODULES/ftmod_a.ko"
 echo 'nest 2' > "$TMP.call"
 cp "$TMP.call" /sys/module/ftmod_a/parameters/call
 set_to 0 instances/later/tracing_on
-like "$(cat later/trace)" ' ftmod_a_one ' "its functions are traced"
-unlike "$(cat later/trace)" ' ftmod_a_two ' "less those of notrace"
+like "$(cat later/trace)" ' ftmod_a_one ' "functions of the module are traced"
+unlike "$(cat later/trace)" ' ftmod_a_two ' "  less those of notrace"
 like "$(words later/set_ftrace_filter)" '^ftmod_a_.* \[ftmod_a\]' "the filter has the functions"
-unlike "$(words later/set_ftrace_filter)" ':mod:' "and no longer waits"
-like "$(words "$TRACING/set_ftrace_filter")" '^ftmod_a_one \[ftmod_a\]$' "so has the filter of the top trace array"
+unlike "$(words later/set_ftrace_filter)" ':mod:' "the filter no longer waits"
+like "$(words "$TRACING/set_ftrace_filter")" '^ftmod_a_one \[ftmod_a\]$' "the filter of the top trace array has the functions"
 ok "the module is unloaded" rmmod ftmod_a
 is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
 echo > "$TRACING/set_ftrace_filter"

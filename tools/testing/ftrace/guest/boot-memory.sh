@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The guest's half of ../vm/boot-memory.t: an allocation failed at boot. What does not work must
+# The guest's half of ../host/vm/boot-memory.t: an allocation failed at boot. What does not work must
 # have been said, and all other things must work. run-guest does not run this script.
 
 KEEP=y

@@ -24,17 +24,23 @@ tap_count=0
 tap_failed=0
 tap_planned=
 tap_marks=0
+tap_head=
 
 # --- checks ---
 
-# pass_or_fail STATUS DESCRIPTION [DETAIL]
+# pass_or_fail STATUS DESCRIPTION [DETAIL]. A description that begins with two blanks goes on from
+# the last one that does not. Each line of TAP says both, so that it can be read alone.
 pass_or_fail() {
 	tap_count=$((tap_count + 1))
+	case $2 in
+	"  "*) tap_line="$tap_head: ${2#  }$tap_todo" ;;
+	*) tap_head=$2 tap_line=$2$tap_todo ;;
+	esac
 	if [ "$1" -eq 0 ]; then
-		echo "ok $tap_count - $2$tap_todo"
+		echo "ok $tap_count - $tap_line"
 		return 0
 	fi
-	echo "not ok $tap_count - $2$tap_todo"
+	echo "not ok $tap_count - $tap_line"
 	[ -n "$tap_todo" ] || tap_failed=$((tap_failed + 1))
 	if [ -n "${3-}" ]; then
 		printf '%s\n' "$3" | head -n 20 | sed 's/^/#   /'

@@ -3,8 +3,8 @@
 #
 # usage: torture.sh SEQUENCE SECONDS
 #
-# The guest's half of torture: run all actors of the file SEQUENCE at the same time, for SECONDS.
-# Then undo what the actors left, and judge what is left in the kernel. run-guest does not run this
+# The guest's half of torture: run all workers of the file SEQUENCE at the same time, for SECONDS.
+# Then undo what the workers left, and check what is left in the kernel. run-guest does not run this
 # script.
 
 # shellcheck disable=SC2317 # functions called through settled() and ok()
@@ -73,8 +73,8 @@ modules_left() {
 	wc -l < /proc/modules
 }
 
-# How many actors still run.
-actors_left() {
+# How many workers still run.
+workers_left() {
 	left=0
 	for pid in $pids; do
 		[ ! -d "/proc/$pid" ] || left=$((left + 1))
@@ -88,7 +88,7 @@ echo +cpu > $CGROUP/cgroup.subtree_control
 mkdir -p $CGROUP/t
 echo N > $SLAB/ignore-gfp-wait
 echo 0 > $SLAB/verbose
-# Of the allocations of an actor that is unlucky, one in 140 fails: 5 % of each seventh.
+# Of the allocations of a worker that "failing 1" was for, one in 140 fails: 5 % of each seventh.
 echo Y > $SLAB/task-filter
 echo -1 > $SLAB/times
 echo 7 > $SLAB/interval
@@ -109,33 +109,33 @@ is "$(all_nops)" "all nops" "all sites are nops before"
 
 pids=
 echo "@start"
-# The host is the actor that injects NMIs.
-actors=$(sed -n "s| .*||p" "$SEQUENCE" | grep -v "^nmi$" | sort -u)
-for actor in $actors; do
+# The host is the worker that injects NMIs.
+workers=$(sed -n "s| .*||p" "$SEQUENCE" | grep -v "^nmi$" | sort -u)
+for worker in $workers; do
 	(
 		# The patcher is a task that is throttled.
-		case $actor in
+		case $worker in
 		toggle | filter) sh -c "echo \$PPID > $CGROUP/t/cgroup.procs" ;;
 		esac
 		# The first victim, if memory is short.
 		echo 1000 > /proc/self/oom_score_adj
-		exec torturer "$SEQUENCE" "$actor" "$SECONDS_LONG"
+		exec torturer "$SEQUENCE" "$worker" "$SECONDS_LONG"
 	) &
 	pids="$pids $!"
 done
 tries=0
-while [ "$(actors_left)" -gt 0 ] && [ $tries -lt $((SECONDS_LONG + 5)) ]; do
+while [ "$(workers_left)" -gt 0 ] && [ $tries -lt $((SECONDS_LONG + 5)) ]; do
 	tries=$((tries + 1))
 	sleep 1
 done
 echo max > $CGROUP/t/cpu.max
 tries=0
-while [ "$(actors_left)" -gt 0 ] && [ $tries -lt 180 ]; do
+while [ "$(workers_left)" -gt 0 ] && [ $tries -lt 180 ]; do
 	tries=$((tries + 1))
 	sleep 1
 done
 echo "@stop"
-is "$(actors_left)" 0 "all actors come to their end" || {
+is "$(workers_left)" 0 "all workers come to their end" || {
 	for pid in $pids; do
 		[ ! -d "/proc/$pid" ] || sed "s/^/# $pid /" "/proc/$pid/stack"
 	done
@@ -147,11 +147,11 @@ dead=0
 for pid in $pids; do
 	wait "$pid" || dead=$((dead + 1))
 done
-is $dead 0 "no actor gave up"
+is $dead 0 "no worker gave up"
 nmis=$(cat /sys/module/ftmod_torture/parameters/nmis)
 ! grep -q '^nmi ' "$SEQUENCE" || at_least "$nmis" 1 "NMIs came: $nmis"
 
-# Undo what the actors left.
+# Undo what the workers left.
 for cpu in /sys/devices/system/cpu/cpu*/online; do
 	echo 1 > "$cpu"
 done 2> /dev/null

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arenas of trampolines, which are looked up without a lock (arch/x86/kernel/ftrace_tramp.c).
+ * Arenas of trampolines, which are looked up without a lock (arch/x86/kernel/ftrace/tramp.c).
  *
  * Two trampolines fill the first arena, so the third gets a new arena. Then trampolines are freed,
  * the new arena with its only trampoline, and granules are used again. One reader looks up an

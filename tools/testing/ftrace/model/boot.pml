@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Boot, and the loading of a module: calls become nops in text that does not run yet
- * (arch_ftrace_init_site() and arch_ftrace_init_done() in arch/x86/kernel/ftrace.c).
+ * (arch_ftrace_init_site() and arch_ftrace_init_done() in arch/x86/kernel/ftrace/sites.c).
  *
  * The CPU that writes may have fetched the old bytes before, and then runs the text.
  */

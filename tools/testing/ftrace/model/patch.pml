@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The patcher: bytes of sites, the batch, and the int3 handler (arch/x86/kernel/ftrace_patch.c).
+ * The patcher: bytes of sites, the batch, and the int3 handler (arch/x86/kernel/ftrace/patch.c).
  *
  * Two changes follow each other at once. Each gives all sites the next instruction, and a site is
  * a chunk of the pipeline. Instructions are numbered: 0 is in the sites at the start, change n
@@ -49,7 +49,7 @@ CLAIMS off_cpu_without_int3;	/* no site holds int3 while the patching task is of
 
 byte head_w[SITES], head[SITES];
 byte tail_w[SITES], tail[SITES];
-byte batch_w, batch;			/* transit.batch; 0 is NULL */
+byte batch_w, batch;			/* transit.patch; 0 is NULL */
 byte nr_w, nr;				/* transit.nr and .targets: those of which batch? */
 byte content_w, content;		/* which batch is in the memory of the batch */
 byte tramp_w, tramp;			/* the youngest trampoline that was written */

@@ -95,12 +95,12 @@ active proctype cpu()
 	byte l, o;
 
 end:	do
-	/* pid_judge_next() */
+	/* pid_check_next() */
 	:: atomic { hooked -> in_hook[SWITCH] = 1; rcu_read_lock(SWITCH) }
 		l = list;
 		atomic { look_at(l); CLAIM(array_is_there, !freed[ARRAY]); verdict = l }
 		atomic { l = 0; rcu_read_unlock(SWITCH); leave_hook(SWITCH) }
-	/* pid_judge_current() */
+	/* pid_check_current() */
 	:: atomic { ipi -> look_at(list); verdict = list; ipi = 0 }
 	/* ftrace_pid_func() */
 	:: atomic { promised == TRACE -> CLAIM(verdict_is_trace, verdict == TRACE) }
@@ -157,17 +157,17 @@ inline ftrace_pid_publish(l)
 }
 
 /* on_each_cpu() */
-inline ftrace_pid_judge()
+inline ftrace_pid_check()
 {
 	atomic {
-#ifndef NO_MB_JUDGE
+#ifndef NO_MB_CHECK
 		rcu_stores();
 #endif
-#ifndef NO_JUDGE
+#ifndef NO_CHECK
 		ipi = 1
 #endif
 	}
-#ifndef NO_WAIT_JUDGE
+#ifndef NO_WAIT_CHECK
 	!ipi
 #endif
 }
@@ -207,7 +207,7 @@ active proctype writer()
 	promised = NOTHING;
 	pid_begin();
 	ftrace_pid_publish(1);
-	ftrace_pid_judge();
+	ftrace_pid_check();
 	ftrace_pid_publish(0);
 	drop_last(1, 1);
 	atomic { verdict_w == NOTHING -> promised = TRACE }
@@ -216,13 +216,13 @@ active proctype writer()
 	promised = NOTHING;
 	pid_begin();
 	ftrace_pid_publish(2);
-	ftrace_pid_judge();
+	ftrace_pid_check();
 	promised = 2;
 
 	/* Another list. */
 	promised = NOTHING;
 	ftrace_pid_publish(3);
-	ftrace_pid_judge();
+	ftrace_pid_check();
 	promised = 3;
 	wait(2);
 	freed[2] = 1;

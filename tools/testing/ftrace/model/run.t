@@ -10,12 +10,12 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../host-tap.sh"
 here=$root/tools/testing/ftrace/model
 dir=$work/tools/testing/ftrace/model
-document=$work/Documentation/trace/ftrace-core.rst
+readme=$dir/README
 
-# The model, its cases, and a document about the model.
+# The model, its cases, and a README about the model.
 prepare()
 {
-	mkdir -p "$dir" "${document%/*}"
+	mkdir -p "$dir"
 	cp "$here/run" "$here/claim.pml" "$dir/"
 	cat >"$dir/one.pml" <<-'EOF'
 	#include "claim.pml"
@@ -32,7 +32,7 @@ prepare()
 	printf '%s\t%s\t%s\t%s\n' \
 		one ' ' - 'x is set' \
 		one NO_SET x_is_set 'the store' >"$dir/cases"
-	echo ' one x is set 4 and 1 variants ' >"$document"
+	echo ' one x is set 4 and 1 variants ' >"$readme"
 }
 
 # run_fails WHAT: "run" has checks that fail. What the checks say is in $work/said.
@@ -93,12 +93,12 @@ sees 'a process that cannot go on' "got: 'invalid end state'"
 
 sed -i -e '/^CLAIMS/a CLAIMS other;' -e 's/CLAIM(.*/&; if :: x == 2 -> x = 3 :: else fi/' \
 	-e '/^#endif/a #ifdef NO_OTHER\n#endif' "$dir/one.pml"
-sed -i 's/ 1 variants/ 2 variants/' "$document"
+sed -i 's/ 1 variants/ 2 variants/' "$readme"
 run_fails 'cases that do not fit the model'
 sees 'a claim and a NO_ without a variant' "got: 'other NO_OTHER'"
 sees 'a statement that no proof reaches' 'x = 3'
-sees 'another number of variants in the document' '1 variants'
-sees 'another number of states in the document' "'one x is set"
+sees 'another number of variants in the README' '1 variants'
+sees 'another number of states in the README' "'one x is set"
 
 usage='usage: run [-s | -t MODEL DEFINE...]'
 refuses 'an unknown option' "$usage" -x

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What callbacks read without a lock and outside of RCU: the filters of the graph tracer
- * (kernel/trace/ftrace/graph_files.c), and the trace array of an ops (trace_functions.c, pid.c).
+ * (kernel/trace/ftrace/graph_files.c), and the trace array of an ops (instance.c, pid.c).
  *
  * A filter of the graph tracer is replaced. Then somebody calls ftrace_kill(), and the trace array
  * of an ops is freed while sites still call the ops. The two readers are a task that may be

@@ -11,7 +11,7 @@ use lib $FindBin::Bin;
 use File::Copy qw(copy);
 use Test::More;
 use Time::HiRes qw(sleep);
-use Judge;
+use Binutils;
 
 my $traced = assemble('traced', join "\n", map { ".globl f$_\nf$_: call __fentry__\nret" } 1 .. 600);
 my $plain = slurp($traced);

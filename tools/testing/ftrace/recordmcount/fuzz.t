@@ -10,7 +10,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use File::Temp qw(tempdir);
 use Test::More;
-use Judge;
+use Binutils;
 
 my $kept = tempdir(CLEANUP => 1);
 

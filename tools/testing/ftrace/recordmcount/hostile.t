@@ -12,7 +12,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use File::Copy qw(copy);
 use Test::More;
-use Judge;
+use Binutils;
 
 my $code = join("\n", map { ".globl f$_\n.type f$_, \@function\nf$_: call __fentry__\ncall f1\nret\n.size f$_, .-f$_" } 1 .. 3)
 	. "\n.section .text.inl,\"axG\",\@progbits,inl,comdat\n.weak inl\ninl: call __fentry__\n.data\n.long f2\n";
@@ -27,9 +27,9 @@ for my $name (sort keys %object) {
 	isnt(listed("$DIR/check.o"), '', "$name: and gets a table");
 }
 
-# Run recordmcount.pl on variants of an object, given as [what, contents]. Judges every result, and
+# Run recordmcount.pl on variants of an object, given as [what, contents]. Checks every result, and
 # returns how many of them were refused, changed, and left alone in silence.
-sub judge {
+sub check {
 	my ($title, @variants) = @_;
 	my @files = map { spew("$DIR/v$_.o", $variants[$_][1]) } 0 .. $#variants;
 	my (%count, %error, @stray, @wrong);
@@ -77,14 +77,14 @@ sub judge {
 # Every truncation. The section headers are at the end, so none can be done.
 for my $name (sort keys %object) {
 	my $whole = slurp($object{$name});
-	my $count = judge("$name, truncated", map { ["at $_", substr $whole, 0, $_] } 0 .. length($whole) - 1);
+	my $count = check("$name, truncated", map { ["at $_", substr $whole, 0, $_] } 0 .. length($whole) - 1);
 	is($count->{refused}, length $whole, "$name, truncated: every one is refused");
 }
 {
 	copy($object{'64 bit'}, "$DIR/done.o");
 	record("$DIR/done.o");
 	my $whole = slurp("$DIR/done.o");
-	my $count = judge('64 bit, processed and truncated', map { ["at $_", substr $whole, 0, $_] } 0 .. length($whole) - 1);
+	my $count = check('64 bit, processed and truncated', map { ["at $_", substr $whole, 0, $_] } 0 .. length($whole) - 1);
 	is($count->{refused}, length $whole, '64 bit, processed and truncated: every one is refused');
 }
 
@@ -112,7 +112,7 @@ for my $name (sort keys %object) {
 		}
 		push @variants, ["bits @flips", $bad];
 	}
-	my $count = judge("$name, corrupted", @variants);
+	my $count = check("$name, corrupted", @variants);
 	cmp_ok($count->{refused}, '>', 50, "$name, corrupted: many are refused");
 	cmp_ok($count->{changed}, '>', 50, "$name, corrupted: many are done");
 }

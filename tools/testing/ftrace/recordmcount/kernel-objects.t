@@ -10,7 +10,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use File::Find qw(find);
 use Test::More;
-use Judge;
+use Binutils;
 
 my $tree = $ENV{FTRACE_MCOUNT_OBJS};
 plan(skip_all => 'FTRACE_MCOUNT_OBJS names no build tree of a kernel made with gcc -mrecord-mcount') if !$tree;

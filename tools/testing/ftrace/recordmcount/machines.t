@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Other machines: both byte orders, both word sizes, relocations with and without addend. The code
-# is written by hand and is what the compiler emits for -pg. The machine's own objdump and ld are
-# the judges.
+# is written by hand and is what the compiler emits for -pg. The results are compared with the machine's
+# own objdump and ld.
 
 use strict;
 use warnings;
@@ -12,7 +12,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use File::Copy qw(copy);
 use Test::More;
-use Judge;
+use Binutils;
 
 # Prefix of the tools, options of as and ld, the function, a head of a function that calls it,
 # code that refers to it without a call, and the instruction that is the site for objdump.

@@ -12,7 +12,7 @@ no warnings 'portable';	# 64 bit numbers
 use FindBin;
 use lib $FindBin::Bin;
 use Test::More;
-use Judge;
+use Binutils;
 
 my @options = qw(-O2 -mcmodel=kernel -mno-red-zone -fno-pic -fno-pie -fno-stack-protector
 	-fno-asynchronous-unwind-tables -fcf-protection=none);

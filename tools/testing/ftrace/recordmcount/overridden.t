@@ -12,7 +12,7 @@ no warnings 'portable';	# 64 bit numbers
 use FindBin;
 use lib $FindBin::Bin;
 use Test::More;
-use Judge;
+use Binutils;
 
 my ($tree, $console) = @ENV{qw(FTRACE_KERNEL FTRACE_CONSOLE)};
 plan(skip_all => 'FTRACE_KERNEL and FTRACE_CONSOLE name no kernel that was booted')
@@ -43,7 +43,7 @@ for my $name (keys %weak) {
 my @names;
 for my $file (sort keys %overridden) {
 	my $view = view($file);
-	my $labels = Judge::labels($view->{section});
+	my $labels = Binutils::labels($view->{section});
 	my %sites = map { $_ => 1 } split / /, listed($view);
 	my %gone = map { $_ => 1 } @{$overridden{$file}};
 	my %named;

@@ -10,7 +10,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use File::Copy qw(copy);
 use Test::More;
-use Judge;
+use Binutils;
 
 my $C = <<'END';
 int g(int), h(int);

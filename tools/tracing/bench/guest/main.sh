@@ -135,11 +135,36 @@ with call_2ops_32_elsewhere 2 "" 32
 echo bench_target >$t/set_ftrace_filter
 echo function >$t/current_tracer
 calls trace_event
+# Another task is traced than the one that calls, and another CPU than that of the calls.
+sleep 1000 &
+echo $! >$t/set_ftrace_pid
+calls call_pid_other
+echo >$t/set_ftrace_pid
+kill $!
+cpus=$(cat $t/tracing_cpumask)
+echo 2 >$t/tracing_cpumask
+calls call_cpumask_other
+echo "$cpus" >$t/tracing_cpumask
 echo nop >$t/current_tracer
 if grep -q function_graph $t/available_tracers; then
 	echo function_graph >$t/current_tracer
 	calls graph_event
+	sleep 1000 &
+	echo $! >$t/set_ftrace_pid
+	calls graph_pid_other
+	echo >$t/set_ftrace_pid
+	kill $!
 	echo nop >$t/current_tracer
+fi
+if grep -q flight $t/available_tracers; then
+	echo flight >$t/current_tracer
+	calls flight_event
+	echo nop >$t/current_tracer
+	echo 1 >$t/options/flight-time
+	echo flight >$t/current_tracer
+	calls flight_event_time
+	echo nop >$t/current_tracer
+	echo 0 >$t/options/flight-time
 fi
 echo >$t/set_ftrace_filter
 
@@ -152,15 +177,19 @@ thousand direct_1000 direct undirect_1000 undirect "direct own"
 [ "$times" -eq 1 ] || exit 0
 
 # An ops that has a trampoline gets all functions: only the patching, not what the tracer sets up besides. Counted are the
-# calls of do_sync_core() that are queued for CPU 1. A SCHED_FIFO task is not asked to give up its CPU at a tick; a change
-# that is asked to empties its pipeline first, with two more broadcasts.
+# broadcasts that are queued for CPU 1, which is not idle. A SCHED_FIFO task is not asked to give up its CPU at a tick; a
+# change that is asked to empties its pipeline first, with two more broadcasts.
 $io tell "prepare 0 1 target"
 $io tell "register 0 1"
 echo 1 >$t/events/csd/csd_queue_cpu/enable
 echo >$t/trace
+taskset 2 sh -c 'while :; do :; done' &
+busy=$!
+sleep 0.1
 $io urge "all 0 1"
 echo 0 >$t/tracing_on
-say sync_rounds "$(grep -c 'cpu=1 .*func=do_sync_core' $t/trace)"
+kill $busy
+say sync_rounds "$(grep -c 'cpu=1 .*func=\(do_sync_core\|sync_interrupt\)' $t/trace)"
 echo 0 >$t/events/csd/csd_queue_cpu/enable
 echo 1 >$t/tracing_on
 $io tell "unregister 0 1"

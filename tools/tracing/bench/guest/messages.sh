@@ -3,8 +3,9 @@
 #
 # usage: messages.sh TIMES GROUPS LOOPS
 #
-# The hackbench load, TIMES times with function tracing off, or absent, and as often with it on, where a message takes so long
-# that a quarter of the LOOPS will do.
+# The hackbench load, TIMES times with function tracing off, or absent; as often with all functions traced for a task that sleeps;
+# as often with all functions recorded by the flight recorder, if there is one;
+# and as often with all functions traced, where a message takes so long that a quarter of the LOOPS will do.
 
 t=/sys/kernel/tracing
 
@@ -25,5 +26,15 @@ times=$1 groups=$2 loops=$3
 /host/guest/messages warm_up "$groups" "$loops"
 repeat $name "$loops"
 [ $name = hackbench_off ] || exit 0
+sleep 100000 &
+echo $! >$t/set_ftrace_pid
 echo function >$t/current_tracer
+repeat hackbench_pid_other $((loops / 2))
+echo >$t/set_ftrace_pid
+kill $!
+if grep -q flight $t/available_tracers; then
+	echo flight >$t/current_tracer
+	repeat hackbench_flight "$loops"
+	echo function >$t/current_tracer
+fi
 repeat hackbench_on $((loops / 4))

@@ -255,7 +255,7 @@ static void run_many(void)
 	wrong = 0;
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
 		wrong += atomic_read(&tests[i].hits) != (i % 2 ? 3 : 1);
-	check(!wrong, "and all of them removed: %d saw another call", wrong);
+	check(!wrong, "20 ops on each of two functions removed: %d saw another call", wrong);
 }
 
 static void check_regs(struct test_ops *t, const char *what, bool full)
@@ -301,8 +301,10 @@ static void run_regs(void)
 static void notrace partial(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			    struct ftrace_regs *fregs)
 {
+	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
+
 	count_hit(ip, parent_ip, op, fregs);
-	arch_ftrace_partial_regs(&arch_ftrace_regs(fregs)->regs);
+	arch_ftrace_partial_regs(regs);
 }
 
 static void run_partial(void)
@@ -315,7 +317,7 @@ static void run_partial(void)
 		return;
 	check_regs(c, "before one that makes do with partial registers", false);
 	check_regs(a, "behind it", false);
-	check(atomic_read(&b->hits) == 2, "it was called: %d", atomic_read(&b->hits));
+	check(atomic_read(&b->hits) == 2, "the ops with partial registers was called: %d", atomic_read(&b->hits));
 	stop_ops(a);
 	stop_ops(b);
 	stop_ops(c);
@@ -333,10 +335,10 @@ static void run_ipmodify(void)
 	if (start_ops(b, count_hit, 0, "ftmod_cb_one"))
 		return;
 	got = ftmod_cb_one(1, 2);
-	check(got == 3012 && atomic_read(&b->hits) == 1, "the same with another ops beside it: %ld", got);
+	check(got == 3012 && atomic_read(&b->hits) == 1, "a call goes where the callback points, beside another ops: %ld", got);
 	stop_ops(a);
 	got = ftmod_cb_one(1, 2);
-	check(got == 1012 && atomic_read(&b->hits) == 2, "and back when it is gone: %ld", got);
+	check(got == 1012 && atomic_read(&b->hits) == 2, "a call goes on when that callback is gone: %ld", got);
 	stop_ops(b);
 }
 
@@ -360,7 +362,7 @@ static void run_recursion(void)
 	ftmod_cb_one(1, 1);
 	hits = atomic_read(&a->hits);
 	check(hits >= 1 && hits <= 2, "RECURSION beside another: no endless recursion, %d hits", hits);
-	check(atomic_read(&b->hits) >= 1, "the other one is called: %d hits", atomic_read(&b->hits));
+	check(atomic_read(&b->hits) >= 1, "an ops beside one with RECURSION is called: %d hits", atomic_read(&b->hits));
 	stop_ops(b);
 	stop_ops(a);
 	if (start_ops(a, count_hit, FTRACE_OPS_FL_RCU, "ftmod_cb_one"))
@@ -436,13 +438,13 @@ static void run_ips(void)
 	check(ret == -EINVAL, "a batch with an address that is no function: %d", ret);
 	atomic_set(&a->hits, 0);
 	ftmod_cb_many(0, 0, 0, 0, 0, 0, 0, 0);
-	check(atomic_read(&a->hits) == 0, "and nothing of it is taken");
+	check(atomic_read(&a->hits) == 0, "nothing of a refused batch is taken");
 	ret = ftrace_set_filter_ip(&a->ops, good[0], 1, 0);
 	ftmod_cb_one(0, 0);
 	ftmod_cb_two(0, 0);
 	check(!ret && atomic_read(&a->hits) == 1, "one address removed: %d, %d hits", ret, atomic_read(&a->hits));
 	ret = ftrace_set_filter_ip(&a->ops, good[0], 1, 0);
-	check(ret == -ENOENT, "the same again: %d", ret);
+	check(ret == -ENOENT, "one address removed again: %d", ret);
 	ret = ftrace_set_filter_ip(&a->ops, mixed[1], 0, 0);
 	check(ret == -EINVAL, "an address that is no function: %d", ret);
 	stop_ops(a);
@@ -522,7 +524,7 @@ static void run_dynamic(void)
 	stop_callers();
 	check(i == 12, "12 dynamic ops came and went: %d", i);
 	check(!silent, "each was called: %d were not", silent);
-	check(!late, "none after unregistering: %d were", late);
+	check(!late, "no ops is called after unregistering: %d were", late);
 }
 
 const struct run runs[] = {

@@ -93,7 +93,7 @@ static const struct kernel_param_ops last_ops = {
 	.get = last_get,
 };
 module_param_cb(last, &last_ops, NULL, 0400);
-MODULE_PARM_DESC(last, "which allocation failed last, and who wanted the memory");
+MODULE_PARM_DESC(last, "the allocation that failed last, and who wanted the memory");
 
 static int __init ftmod_refuse_init(void)
 {

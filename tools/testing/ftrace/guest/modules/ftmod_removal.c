@@ -171,13 +171,13 @@ static void goes_at_once(struct held_ops *h, struct held_ops *holder, struct err
 
 	send(&remover, unregister, h);
 	back = back_within(&remover, PATIENCE);
-	check(back, "it is unregistered while a task is on its way to it");
+	check(back, "an ops is unregistered while a task is on its way to it");
 	/* The visitor returns into a trampoline that no site calls any more. */
 	msleep(LINGER_MS);
 	release(holder, visitor);
 	if (!back)
 		back_within(&remover, PATIENCE);
-	check(!h->late, "and is not called after that: %u times", h->late);
+	check(!h->late, "an ops is not called after it is unregistered: %u times", h->late);
 }
 
 /* The youngest ops is called first: the visitor is held in b, and a comes after it. */
@@ -206,7 +206,7 @@ static void run_dead(void)
 		return;
 	if (hold(&b, &visitor, ftmod_rm_one)) {
 		ret = ftrace_set_filter_ip(&a.ops, (unsigned long)ftmod_rm_two, 0, 1);
-		check(!ret, "it gets another function: %d", ret);
+		check(!ret, "an ops gets another function: %d", ret);
 		goes_at_once(&a, &b, &visitor);
 	}
 	check(!a.hits && b.hits == 1, "calls: %u and %u", a.hits, b.hits);
@@ -259,7 +259,7 @@ static void run_callback(void)
 	a.left = false;
 	send(&remover, unregister, &a);
 	check(!back_within(&remover, HZ / 2), "unregistering waits for a task in the callback");
-	check(register_ftrace_function(&a.ops) == -EBUSY, "it cannot be registered meanwhile");
+	check(register_ftrace_function(&a.ops) == -EBUSY, "an ops cannot be registered while it is being unregistered");
 
 	/* Others come and go. */
 	if (!start_held(&other, ftmod_rm_one)) {
@@ -268,13 +268,13 @@ static void run_callback(void)
 		send(&second, unregister, &other);
 		check(back_within(&second, PATIENCE), "another ops of the function comes and goes meanwhile");
 	}
-	check(!a.left && !back_within(&remover, 11 * HZ), "it waits as long as it takes");
+	check(!a.left && !back_within(&remover, 11 * HZ), "unregistering waits as long as the task is in the callback");
 	WRITE_ONCE(a.hold, false);
-	check(back_within(&remover, PATIENCE), "and no longer");
+	check(back_within(&remover, PATIENCE), "unregistering waits no longer than the task is in the callback");
 	check(a.left, "the callback was left before");
 	check(back_within(&visitor, PATIENCE), "the visitor comes back");
 	ftmod_rm_one();
-	check(!a.late, "it is not called any more");
+	check(!a.late, "an unregistered ops is not called any more");
 	stop_held(&a);
 	stop_held(&other);
 }
@@ -327,10 +327,10 @@ static void run_ipmodify(void)
 		send(&remover, unredirect, &redirect);
 		check(!back_within(&remover, HZ), "unregistering it waits for a task that it has sent elsewhere");
 		release(&a, &visitor);
-		check(back_within(&remover, PATIENCE), "it is unregistered then");
+		check(back_within(&remover, PATIENCE), "unregistering ends when the task is back");
 	}
 	check(elsewhere.entered == 1, "the visitor went elsewhere: %u", elsewhere.entered);
-	check(!elsewhere.late, "and not after the ops had gone: %u", elsewhere.late);
+	check(!elsewhere.late, "the visitor was not elsewhere after the ops had gone: %u", elsewhere.late);
 	ftrace_free_filter(&redirect);
 	stop_held(&a);
 }
@@ -366,7 +366,7 @@ static void run_offline(void)
 	send(&remover, unregister, &a);
 	check(!back_within(&remover, HZ / 2), "unregistering waits for this visitor, too");
 	release(&a, &visitor);
-	check(back_within(&remover, PATIENCE), "and no longer");
+	check(back_within(&remover, PATIENCE), "unregistering ends when this visitor has left");
 	ret = add_cpu(cpu);
 	check(!ret, "the CPU comes back: %d", ret);
 	stop_held(&a);
@@ -419,7 +419,7 @@ static void run_direct(void)
 		send(&second, undirect, &waits);
 		check(!back_within(&second, HZ), "any other waits for all tasks");
 		release(&b, &visitor);
-		check(back_within(&second, PATIENCE), "and goes then");
+		check(back_within(&second, PATIENCE), "an ops that waits for all tasks goes when they are back");
 		back_within(&first, PATIENCE);
 	}
 	stop_held(&b);
@@ -480,7 +480,7 @@ static void run_fprobe(void)
 	WRITE_ONCE(on_return.hold, false);
 	check(back_within(&visitor, PATIENCE), "the visitor comes back");
 	if (!completion_done(&remover.done))
-		check(back_within(&remover, PATIENCE), "and the fprobe goes");
+		check(back_within(&remover, PATIENCE), "the fprobe goes when the visitor is back");
 	check(on_return.left, "after the exit handler");
 }
 #else
@@ -544,7 +544,7 @@ static void run_nmi(void)
 	unregister_nmi_handler(NMI_LOCAL, "ftmod_removal");
 	check(i == 200, "200 ops came and went: %u", i);
 	check(hits, "NMIs called %u of them", hits);
-	check(!late, "none after it had gone: %u", late);
+	check(!late, "no ops is called after it had gone: %u", late);
 }
 
 /*

@@ -2,7 +2,7 @@
 /*
  * ftfuzz: write valid, nearly valid and hostile words to the control files of function tracing.
  *
- * The idea: the files are their own judge. There are two instances, "one" and "two". Each write to
+ * The idea: the files check each other. There are two instances, "one" and "two". Each write to
  * a file of "one" that the kernel accepted is repeated on "two", and each write that the kernel
  * refused is not. If a refused write had an effect, the two instances differ. A file of which all
  * writes were refused must read as before.
@@ -370,7 +370,7 @@ static struct opened {
 	size_t complete;
 	bool refused;
 	/* It is known what the file has to read. */
-	bool judged;
+	bool checked;
 	/* What the file reads; NULL if that may have changed. */
 	char *reads;
 } file;
@@ -453,7 +453,7 @@ static void write_piece(const char *bytes, size_t len)
 		/* More than there is: the kernel may take it, or meet the end of the page. */
 		if (one_in(50))
 			count = one_in(2) ? len + 1 + below(4096) : MUCH;
-		if (file.judged && !file.reads)
+		if (file.checked && !file.reads)
 			file.reads = contents(file.path);
 		n = write(file.fd, at_end_of_page(bytes, len), count);
 		note_write(bytes, len, n);
@@ -461,7 +461,7 @@ static void write_piece(const char *bytes, size_t len)
 		written++;
 		if (n < 0) {
 			refused(errno);
-			if (file.judged)
+			if (file.checked)
 				check_same("a refused write had an effect", contents(file.path),
 					   file.reads);
 			return;
@@ -547,7 +547,7 @@ static void start(const char *dir, const struct target *target)
 	file.count = 0;
 	file.complete = 0;
 	file.refused = false;
-	file.judged = alone || (dir == own && target->flags & FILTER);
+	file.checked = alone || (dir == own && target->flags & FILTER);
 	snprintf(file.path, sizeof(file.path), "%s", path_in(dir, target));
 	history.len = 0;
 }
@@ -582,7 +582,7 @@ static void step(const char *dir)
 		dir = top;
 	start(dir, target);
 	add(&history, "%s%s:", file.path, flags & O_TRUNC ? ", truncated" : "");
-	if (file.judged)
+	if (file.checked)
 		before = contents(file.path);
 	if (alone && one_in(20))
 		all = whole_state();
@@ -602,7 +602,7 @@ static void step(const char *dir)
 		add(&history, " close=%s", strerrorname_np(errno));
 		refused(errno);
 	}
-	if (!file.judged)
+	if (!file.checked)
 		goto out;
 	if (file.refused && !took_something()) {
 		check_same(what, contents(file.path), before);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * torturer: one actor of torture. Runs a list of operations again and again.
+ * torturer: one worker of torture. Runs a list of operations again and again.
  *
- *	torturer SEQUENCE ACTOR SECONDS
+ *	torturer SEQUENCE WORKER SECONDS
  *
- * The one idea: the program decides nothing. Each line of the file SEQUENCE is "ACTOR VERB ...",
- * and the program runs the lines of its ACTOR in order, again and again, until SECONDS are over. So
+ * The one idea: the program decides nothing. Each line of the file SEQUENCE is "WORKER VERB ...",
+ * and the program runs the lines of its WORKER in order, again and again, until SECONDS are over. So
  * a failure can be reduced: lines are left out, and the rest is run again. An operation may be
  * refused. Once a second, and at the end, a line says how many operations were run and refused.
  * A pause is no operation.
@@ -34,8 +34,8 @@
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 static const char usage[] =
-	"usage: torturer SEQUENCE ACTOR SECONDS\n"
-	"Runs the lines \"ACTOR VERB ...\" of the file SEQUENCE. Files are relative to " TRACING ".\n"
+	"usage: torturer SEQUENCE WORKER SECONDS\n"
+	"Runs the lines \"WORKER VERB ...\" of the file SEQUENCE. Files are relative to " TRACING ".\n"
 	"  w FILE TEXT        write TEXT, with truncation; a FILE TEXT: append\n"
 	"  read FILE          to the end\n"
 	"  mkdir DIR          rmdir DIR\n"
@@ -47,7 +47,7 @@ static const char usage[] =
 	"  pipe N             two processes exchange N bytes, one at a time\n"
 	"  sleep MS\n"
 	"  nth N VERB ...     the Nth allocation of the operation fails\n"
-	"  unlucky 0|1        1: from now on allocations of the actor fail at random; 0: no more\n";
+	"  failing 0|1        1: from now on allocations of the worker fail at random; 0: no more\n";
 
 static void die(const char *what)
 {
@@ -356,11 +356,11 @@ static int with_failure(char *line)
 }
 
 /* The share of the allocations that fail is set in torture.sh. */
-static int set_luck(const char *unlucky)
+static int fail_at_random(const char *on)
 {
 	int fd = open_switch("/proc/self/make-it-fail");
 
-	if (write(fd, unlucky, 1) != 1)
+	if (write(fd, on, 1) != 1)
 		die("/proc/self/make-it-fail");
 	return close(fd);
 }
@@ -399,8 +399,8 @@ static int run(char *line)
 	}
 	if (!strcmp(verb, "nth"))
 		return with_failure(line);
-	if (!strcmp(verb, "unlucky"))
-		return set_luck(word(&line));
+	if (!strcmp(verb, "failing"))
+		return fail_at_random(word(&line));
 	fprintf(stderr, "torturer: no verb %s\n", verb);
 	exit(2);
 }
@@ -408,16 +408,16 @@ static int run(char *line)
 static char *lines[MOST_LINES];
 static size_t nr_lines;
 
-static void read_lines(const char *file, const char *actor)
+static void read_lines(const char *file, const char *worker)
 {
 	FILE *in = fopen(file, "r");
-	size_t len = strlen(actor), room = 0;
+	size_t len = strlen(worker), room = 0;
 	char *line = NULL;
 
 	if (!in)
 		die(file);
 	while (getline(&line, &room, in) > 0) {
-		if (strncmp(line, actor, len) || line[len] != ' ')
+		if (strncmp(line, worker, len) || line[len] != ' ')
 			continue;
 		line[strcspn(line, "\n")] = '\0';
 		if (nr_lines == MOST_LINES)
@@ -456,7 +456,7 @@ int main(int argc, char **argv)
 	end = now() + atoi(argv[3]);
 	while (nr_lines && now() < end) {
 		const char *line = lines[at++ % nr_lines];
-		bool counts = strncmp(line, "sleep ", 6) && strncmp(line, "unlucky ", 8);
+		bool counts = strncmp(line, "sleep ", 6) && strncmp(line, "failing ", 8);
 
 		snprintf(copy, sizeof(copy), "%s", line);
 		refused += run(copy) && counts;

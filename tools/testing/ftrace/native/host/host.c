@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the shims take from the C library and from the system. */
+#include <errno.h>
 #include <execinfo.h>
+#include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -22,6 +27,21 @@
 void *host_alloc(unsigned long size)
 {
 	return malloc(size ? size : 1);
+}
+
+void *host_alloc_aligned(unsigned long align, unsigned long size)
+{
+	return aligned_alloc(align, (size + align - 1) / align * align);
+}
+
+void *host_realloc(void *p, unsigned long size)
+{
+	return realloc(p, size);
+}
+
+unsigned long host_size(void *p)
+{
+	return malloc_usable_size(p);
 }
 
 void host_free(void *p)
@@ -50,6 +70,19 @@ void *host_map(void *addr, unsigned long size, unsigned long offset, int write, 
 	void *p = mmap(addr, size, prot, MAP_SHARED | (addr ? MAP_FIXED : 0), text_fd, offset);
 
 	return p == MAP_FAILED ? NULL : p;
+}
+
+void host_reserve(void *addr, unsigned long size)
+{
+	if (mmap(addr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) !=
+	    addr)
+		host_abort();
+}
+
+int host_map_zero(void *addr, unsigned long size)
+{
+	return mmap(addr, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0) == addr;
 }
 
 void host_unmap(void *addr, unsigned long size)
@@ -117,6 +150,53 @@ void host_join(struct host_thread *t)
 	free(t);
 }
 
+void host_interrupt(struct host_thread *t)
+{
+	pthread_kill(t->thread, SIGUSR1);
+}
+
+/*
+ * Call a function, which ends the program, in a child. Only before there are other threads, which
+ * could hold a lock of malloc().
+ */
+int host_child(void (*func)(void *arg), void *arg)
+{
+	pid_t pid;
+	int status;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+		func(arg);
+		host_abort();
+	}
+	return pid < 0 || waitpid(pid, &status, 0) < 0 || status;
+}
+
+static cpu_set_t usable;
+
+unsigned int host_nr_cpus(void)
+{
+	return CPU_COUNT(&usable);
+}
+
+void host_pin(struct host_thread *t, unsigned int n)
+{
+	cpu_set_t set;
+	int cpu = -1;
+
+	for (n %= host_nr_cpus(); ; n--) {
+		for (cpu++; !CPU_ISSET(cpu, &usable); cpu++)
+			;
+		if (!n)
+			break;
+	}
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	pthread_setaffinity_np(t ? t->thread : pthread_self(), sizeof(set), &set);
+}
+
 void host_thread_exit(void)
 {
 	longjmp(this_thread->end, 1);
@@ -132,6 +212,14 @@ void host_sync_cores(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0))
 		host_abort();
+}
+
+/* This thread alone; Intel SDM vol. 3A and AMD APM vol. 2, "Serializing Instructions". */
+void host_serialise(void)
+{
+	unsigned int a = 0, b, c = 0, d;
+
+	asm volatile("cpuid" : "+a" (a), "=b" (b), "+c" (c), "=d" (d) : : "memory");
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -162,6 +250,11 @@ void host_usleep(unsigned long usecs)
 	usleep(usecs);
 }
 
+void host_yield(void)
+{
+	sched_yield();
+}
+
 int host_own_clock(void)
 {
 	clockid_t clock;
@@ -181,6 +274,11 @@ unsigned long host_run_ns(int clock)
 unsigned long host_clock_ns(void)
 {
 	return host_run_ns(CLOCK_MONOTONIC);
+}
+
+const char *host_getenv(const char *name)
+{
+	return getenv(name);
 }
 
 long host_read(char *text, unsigned long size)
@@ -204,11 +302,27 @@ int host_stack(void **stack, int nr)
 	return backtrace(stack, nr);
 }
 
+/*
+ * Only the first of several threads is reported. The stack may lead to where nothing can be read.
+ */
 void host_abort(void)
 {
-	printf("# while: %s\n", native_doing());
-	native_backtrace();
+	static __thread bool aborts;
+	static bool any_aborts;
+
+	if (!aborts) {
+		while (__atomic_exchange_n(&any_aborts, true, __ATOMIC_SEQ_CST))
+			pause();
+		aborts = true;
+		printf("# while: %s\n", native_doing());
+		native_details();
+		native_backtrace();
+	}
 	fflush(stdout);
+#ifdef NATIVE_FUZZ
+	/* Then libFuzzer writes the input to a file. */
+	abort();
+#endif
 	_exit(3);
 }
 
@@ -224,7 +338,13 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
 	struct host_regs regs = { g[REG_RIP], g[REG_RSP], g[REG_EFL] };
 
-	if (sig == SIGTRAP ? native_trap(&regs) : sig == SIGILL && native_bug(&regs)) {
+	if (sig == SIGTRAP && info->si_code == TRAP_TRACE) {
+		native_step(&regs);
+		g[REG_EFL] = regs.flags;
+		return;
+	}
+	if ((sig == SIGTRAP && native_trap(&regs)) || (sig == SIGILL && native_bug(&regs)) ||
+	    (sig == SIGSEGV && native_privileged(&regs))) {
 		g[REG_RIP] = regs.ip;
 		g[REG_RSP] = regs.sp;
 		return;
@@ -233,8 +353,22 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	signal(SIGALRM, SIG_DFL);
 	alarm(5);
 	printf("# signal %d at %p, address %p\n", sig, (void *)regs.ip, info->si_addr);
+	/* A call of no function has no frame: who called it? */
+	if (regs.ip < 4096)
+		native_print_symbol("called from", *(unsigned long *)regs.sp);
 	fflush(stdout);
 	host_abort();
+}
+
+/* Another thread sent a signal: anywhere, as an NMI comes. */
+static void on_interrupt(int sig, siginfo_t *info, void *context)
+{
+	greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
+	struct host_regs regs = { g[REG_RIP], g[REG_RSP], g[REG_EFL] };
+	int saved = errno;
+
+	native_interrupt(&regs);
+	errno = saved;
 }
 
 static void signals_init(void)
@@ -244,7 +378,13 @@ static void signals_init(void)
 		.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER,
 	};
 
+	struct sigaction interrupt = {
+		.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART,
+	};
+
 	signal_stack();
+	sigaction(SIGUSR1, &interrupt, NULL);
+	sched_getaffinity(0, sizeof(usable), &usable);
 	for (unsigned int i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		sigaction(signals[i], &sa, NULL);
 }
@@ -258,16 +398,41 @@ static void *ticker(void *unused)
 	return NULL;
 }
 
-int main(int argc, char **argv)
+/* jiffies go on from now on. */
+void host_start_ticks(void)
 {
 	pthread_t tick;
 
+	pthread_create(&tick, NULL, ticker, NULL);
+}
+
+static void begin(void)
+{
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	signals_init();
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0)) {
 		printf("Bail out! membarrier() of this kernel cannot serialise all CPUs\n");
-		return 1;
+		exit(1);
 	}
-	pthread_create(&tick, NULL, ticker, NULL);
+}
+
+#ifndef NATIVE_FUZZ
+int main(int argc, char **argv)
+{
+	begin();
 	return native_main(argc, argv);
 }
+#else
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	begin();
+	native_fuzz_begin();
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size)
+{
+	native_fuzz(data, size);
+	return 0;
+}
+#endif

@@ -8,7 +8,7 @@
 #include "poke.h"
 
 const char *const point_names[NR_POINTS] = {
-	"int3", "tail", "head", "sync", "synced", "call", "trap", "found",
+	"int3", "tail", "head", "sync", "synced", "begin", "fence", "search", "call", "trap", "found",
 };
 
 const char *const delay_names[NR_DELAYS] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What arch/x86/kernel/ftrace_patch.c takes from the kernel. The compiler reads this file
+ * What arch/x86/kernel/ftrace/patch.c takes from the kernel. The compiler reads this file
  * first; all headers that the patcher includes, other than the series' own, are empty here.
  *
  * The page table of the window is an array, and its entries are pages of the memfd that
@@ -54,8 +54,14 @@
 	(((const struct { __typeof__(*(p)) v; } __attribute__((__packed__)) *)(p))->v)
 #define put_unaligned(v, p)	poke_store_tail((u8 *)(p), v)
 #define barrier()		__asm__ volatile("" : : : "memory")
-#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define smp_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
+#define smp_mb()		do {						\
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);				\
+	delay(AT_FENCE, NULL);							\
+} while (0)
+#define smp_wmb()		do {						\
+	__atomic_thread_fence(__ATOMIC_RELEASE);				\
+	delay(AT_BEGIN, NULL);							\
+} while (0)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_cond_load_acquire(p, condition) ({		\
@@ -73,26 +79,20 @@
 	struct { __typeof__(type) v; } __attribute__((__aligned__(64))) name[POKE_THREADS]
 #define raw_cpu_ptr(p)		(&(*(p))[poke_thread()].v)
 #define per_cpu_ptr(p, cpu)	(&(*(p))[cpu].v)
-#define this_cpu_read(x)	(x)
-#define this_cpu_write(x, new)	((void)((x) = (new)))
 #define for_each_possible_cpu(cpu) for ((cpu) = 0; (cpu) < POKE_THREADS; (cpu)++)
 #define preempt_disable()	barrier()
 #define preempt_enable()	barrier()
 #define need_resched()		poke_need_resched()
 #define cond_resched()		poke_relax()
-#define local_irq_save(flags)	((flags) = 0)
-#define local_irq_restore(flags) ((void)(flags))
+#define guard(lock)		poke_guard_##lock
+#define poke_guard_irqsave()	((void)0)
 
 /* The mm of the window. */
 typedef struct { unsigned long pte; } pte_t;
 typedef int spinlock_t;
 typedef unsigned long pgprot_t;
-typedef struct { u64 counter; } atomic64_t;
 
-struct mm_struct {
-	void *pgd;
-	struct { atomic64_t tlb_gen; } context;
-};
+struct mm_struct { int unused; };
 
 #define PAGE_SIZE		4096UL
 #define PAGE_SHIFT		12
@@ -117,42 +117,22 @@ struct mm_struct {
 	((void)(ptep), poke_window_set((address) - PMD_SIZE, (new).pte))
 #define pte_clear(mm, address, ptep) ((void)(ptep), poke_window_clear((address) - PMD_SIZE))
 
-static struct mm_struct poke_mm __maybe_unused;
-static struct mm_struct init_mm __maybe_unused;
+static struct mm_struct poke_mm __maybe_unused, init_mm __maybe_unused;
 static pte_t poke_pte __maybe_unused;
 
-#define mm_alloc()		(poke_mm.pgd = &poke_mm, &poke_mm)
-#define ftrace_get_locked_pte(mm, address, lock) ((void)(mm), *(lock) = NULL, &poke_pte)
+#define mm_alloc()		(&poke_mm)
+#define get_locked_pte(mm, address, lock) ((void)(mm), *(lock) = NULL, &poke_pte)
 
-/* A page table is loaded by a write to CR3; only then may the window be used. */
-#define __sme_pa(pgd)		((unsigned long)(pgd))
-#define __read_cr3()		0UL
-#define write_cr3(cr3)		poke_window_load((cr3) != 0)
-#define CR3_NOFLUSH		0UL
-#define X86_FEATURE_PCID	0
-#define cpu_feature_enabled(feature) ((void)(feature), false)
-#define LOADED_MM_SWITCHING	((struct mm_struct *)1)
-#define atomic64_read(p)	((p)->counter)
-#define flush_tlb_local()	((void)0)
-#define hw_breakpoint_active()	false
-#define hw_breakpoint_disable()	((void)0)
-#define hw_breakpoint_restore()	((void)0)
-#define ftrace_hold_mappings()	((void)0)
-#define ftrace_release_mappings() ((void)0)
-#define ftrace_allow_low_writes() ((void)0)
-#define ftrace_forbid_low_writes() ((void)0)
-#define ftrace_asid_is_global(asid) ((void)(asid), false)
-#define ftrace_asid_update(mm)	((void)(mm))
-
-static __thread struct {
-	struct mm_struct *loaded_mm;
-	u16 loaded_mm_asid;
-	struct { u64 tlb_gen; } ctxs[1];
-} cpu_tlbstate __maybe_unused = { .loaded_mm = &init_mm };
-
-/* A thread is never lazy. */
-static const struct { bool is_lazy; } cpu_tlbstate_shared __maybe_unused;
-#define leave_mm()		((void)0)
+/* Only between these two may the window be used. */
+#define use_temporary_mm(mm)	(poke_window_load((mm) == &poke_mm), NULL)
+#define unuse_temporary_mm(prev) ((void)(prev), poke_window_load(false))
+#define set_notrack_mm(mm)	((void)(mm))
+#define flush_tlb_mm_range(mm, start, end, shift, tables) \
+	((void)(mm), (void)(start), (void)(end))
+#define mmap_read_lock(mm)	((void)(mm))
+#define mmap_read_unlock(mm)	((void)(mm))
+#define lass_stac()		((void)0)
+#define lass_clac()		((void)0)
 
 /* Nobody records changes of text. */
 #define perf_text_poke_wanted()	false
@@ -167,7 +147,7 @@ static const struct { bool is_lazy; } cpu_tlbstate_shared __maybe_unused;
 #define INT3_INSN_OPCODE	0xcc
 #define ftrace_is_jmp(target)	(!!((target) & POKE_JUMP))
 #define ftrace_jmp_get(target)	((target) & ~POKE_JUMP)
-#define ftrace_sync_cpus()	poke_sync()
+#define ftrace_sync_cpus	poke_sync
 
 static const u8 poke_nop[] __maybe_unused = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 static const u8 *const x86_nops[] __maybe_unused = { [5] = poke_nop };
@@ -179,11 +159,10 @@ static inline void int3_emulate_jmp(struct pt_regs *regs, unsigned long target)
 	regs->ip = target;
 }
 
-static inline void ftrace_emulate_call(struct pt_regs *regs, unsigned long ip, unsigned long target)
+static inline void int3_emulate_push(struct pt_regs *regs, unsigned long value)
 {
 	regs->sp -= sizeof(unsigned long);
-	*(unsigned long *)regs->sp = ip + CALL_INSN_SIZE;
-	regs->ip = target;
+	*(unsigned long *)regs->sp = value;
 }
 
 static inline void *__inline_bsearch(const void *key, const void *base, size_t nr, size_t size,
@@ -191,6 +170,7 @@ static inline void *__inline_bsearch(const void *key, const void *base, size_t n
 {
 	const char *first = base;
 
+	delay(AT_SEARCH, NULL);
 	while (nr) {
 		const char *middle = first + nr / 2 * size;
 		int order = compare(key, middle);

@@ -3,9 +3,9 @@
  * poke - change instructions while other CPUs execute them, on this machine
  *
  * usage: poke [-hlTv] [-t SECONDS] [-n THREADS] [-c CPU] [-s SEED] [-m LEAST] [-d DELAY]
- *             [-S] [-M] [-x] [-r] [VARIANT...]
+ *             [-q PERCENT] [-S] [-H] [-M] [-x] [-r] [VARIANT...]
  *
- * The x86 patcher of function tracing (arch/x86/kernel/ftrace_patch.c) changes a call site in three
+ * The x86 patcher of function tracing (arch/x86/kernel/ftrace/patch.c) changes a call site in three
  * phases: the first byte becomes int3, then the other four bytes are written, then the first
  * byte of the new instruction. All CPUs serialise after each phase. This program runs the patcher's
  * own source in a process: int3 is SIGTRAP, the broadcast is membarrier(
@@ -22,6 +22,8 @@
  *	no-sync-1	no broadcast between int3 and the four bytes
  *	no-sync-2	no broadcast between the four bytes and the first byte
  *	no-sync		no broadcast at all
+ *	no-core		membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED): a barrier on each CPU, but
+ *			no promise that the CPU serialises
  *
  * The real protocol must never fail. A wrong variant that fails shows that this CPU, and this
  * test, can tell the difference. A wrong variant that does not fail shows nothing: the manuals
@@ -34,15 +36,20 @@
  *	-m LEAST	calls in each of the states old, new and trapped that the real
  *			protocol must have seen; 100 for each second, at most 1000
  *	-d DELAY	POINT:KIND:AMOUNT[:ONE_IN] delays one step, and all else is not delayed.
- *			POINT: int3 tail head (before the store), sync synced (before and after
- *			the broadcast), call (before a call), trap found (in the handler).
+ *			POINT: begin (the batch is published), int3 tail head (before the store),
+ *			sync synced (before and after the broadcast), call (before a call), trap
+ *			(before the handler), search (it has the batch), found (it has the target),
+ *			fence (the handler is counted; the batch is no longer published).
  *			KIND: loop yield signal sleep (AMOUNT: rounds, microseconds), flush-first
  *			flush-last (the cache line of the site's first or last byte). "none": no
  *			delays. Without -d, delays are random
+ *	-q PERCENT	throttle: a cgroup gives the process this share of its CPUs. Needs the
+ *			right to make a cgroup
  *	-S		no signals that hit threads as NMIs do
+ *	-H		no threads that are stopped for milliseconds, wherever they are
  *	-M		no threads that change their CPUs
  *	-x		a wrong variant without a fault counts as a failure, too
- *	-r		repeat until the real protocol fails
+ *	-r		repeat until the real protocol fails: --repeat-until-fail
  *	-T		print TAP
  *	-v		print which bytes were mixed
  *	-l		list the variants
@@ -71,6 +78,7 @@
 #include <getopt.h>
 #include <linux/membarrier.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +95,7 @@
 enum { PASSED, FAILED, USAGE, IDLE, SKIPPED };
 
 static const char *const variant_names[NR_VARIANTS] = {
-	"real", "no-int3", "head-first", "one-store", "no-sync-1", "no-sync-2", "no-sync",
+	"real", "no-int3", "head-first", "one-store", "no-sync-1", "no-sync-2", "no-sync", "no-core",
 };
 
 static const char *const fault_names[NR_FAULTS] = {
@@ -101,6 +109,7 @@ static const char *const kind_names[NR_KINDS] = {
 static struct options options = { .seconds = 10, .patcher_cpu = -1 };
 static bool tap, verbose, expect_faults, repeat;
 static u64 least;
+static double throttle;	/* percent of the CPUs, 0 for all */
 static bool chosen[NR_VARIANTS];
 
 static void complain(const char *format, va_list args)
@@ -260,8 +269,9 @@ static void print_result(enum variant which, const struct result *result, const 
 		{ "batches", result->batches }, { "changed", result->changed },
 		{ "broadcasts", result->syncs }, { "calls", sum->calls }, { "old", sum->old },
 		{ "new", sum->new }, { "trapped", sum->trapped }, { "late", sum->late },
-		{ "signals", sum->signals }, { "moves", result->moves },
-		{ "delays", result->delays }, { "faults", sum_of(sum->faults, NR_FAULTS) },
+		{ "signals", sum->signals }, { "halts", sum->halts }, { "moves", result->moves },
+		{ "throttled", result->throttled }, { "delays", result->delays },
+		{ "faults", sum_of(sum->faults, NR_FAULTS) },
 	};
 	char line[1024];
 	size_t used = 0;
@@ -291,7 +301,7 @@ static void print_verdict(unsigned int test, enum variant which, int status, u64
 		printf("ok %u %s\n", test, name);
 }
 
-static int judge(enum variant which, const struct counts *sum, u64 faults, int status)
+static int verdict(enum variant which, const struct counts *sum, u64 faults, int status)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status))
 		return WEXITSTATUS(status);
@@ -329,19 +339,28 @@ static int run_variant(unsigned int test, enum variant which)
 		run(&options, shared);
 		_exit(0);
 	}
+	if (throttle && !throttle_begin(child, nr_cpus() * throttle / 100)) {
+		kill(child, SIGKILL);
+		poke_cannot("cannot throttle: no cgroup can be made");
+	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
+	if (throttle)
+		shared->throttled = throttle_end();
 	add((struct result *)&sum, shared);
 	print_result(which, shared, &sum.counts);
 	if (status)
 		say("  the process ended with %s %d", WIFSIGNALED(status) ? "signal" : "status",
 		    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	munmap(shared, size);
 	/* Wrong bytes can also end the process, which is one more fault. */
 	faults = sum_of(sum.counts.faults, NR_FAULTS) + WIFSIGNALED(status);
-	status = judge(which, &sum.counts, faults, status);
+	status = verdict(which, &sum.counts, faults, status);
+	if (throttle && !shared->throttled && status == PASSED)
+		status = IDLE;
 	if (status == IDLE)
-		say("  fewer than %llu calls old, new or trapped: no result", (unsigned long long)least);
+		say("  fewer than %llu calls old, new or trapped, or never throttled: no result",
+		    (unsigned long long)least);
+	munmap(shared, size);
 	print_verdict(test, which, status, faults);
 	return status;
 }
@@ -390,7 +409,8 @@ static void usage(const char *why, const char *what)
 {
 	fprintf(stderr, "poke: %s%s%s\n", why, *what ? ": " : "", what);
 	fputs("usage: poke [-hlTv] [-t SECONDS] [-n THREADS] [-c CPU] [-s SEED] [-m LEAST]\n"
-	      "            [-d POINT:KIND:AMOUNT[:ONE_IN]] [-S] [-M] [-x] [-r] [VARIANT...]\n", stderr);
+	      "            [-d POINT:KIND:AMOUNT[:ONE_IN]] [-q PERCENT] [-S] [-H] [-M] [-x] [-r]\n"
+	      "            [VARIANT...]\n", stderr);
 	exit(USAGE);
 }
 
@@ -444,7 +464,7 @@ static void parse(int argc, char **argv)
 	int option;
 
 	options.seed = time(NULL);
-	while ((option = getopt_long(argc, argv, "hlTvt:n:c:s:m:d:SMxr", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "hlTvt:n:c:s:m:d:q:SHMxr", longs, NULL)) != -1) {
 		switch (option) {
 		case 'h':
 			puts("usage: poke [OPTION...] [VARIANT...]; poke.c begins with a description");
@@ -476,8 +496,14 @@ static void parse(int argc, char **argv)
 		case 'd':
 			parse_delay(optarg);
 			break;
+		case 'q':
+			throttle = number(optarg, 1, 99);
+			break;
 		case 'S':
 			options.no_signals = true;
+			break;
+		case 'H':
+			options.no_halts = true;
 			break;
 		case 'M':
 			options.no_moves = true;

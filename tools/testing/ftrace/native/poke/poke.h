@@ -22,6 +22,7 @@ typedef int32_t s32;
 /* What can be between a store and the next; the first is right. */
 enum variant {
 	REAL, NO_INT3, HEAD_FIRST, ONE_STORE, NO_SYNC_INT3_TAIL, NO_SYNC_TAIL_HEAD, NO_SYNC,
+	NO_CORE,
 	NR_VARIANTS
 };
 
@@ -54,7 +55,7 @@ struct site {
 
 /* What one thread counted. In memory that the parent process sees. */
 struct counts {
-	u64	calls, old, new, trapped, late, signals;
+	u64	calls, old, new, trapped, late, signals, halts;
 	u64	faults[NR_FAULTS];
 	u64	kinds[NR_KINDS];	/* faults again */
 	u64	mixes[256];		/* MIXED again, by bytes; see text_mix() */
@@ -62,7 +63,7 @@ struct counts {
 
 /* What a run did. */
 struct result {
-	u64		batches, changed, syncs, delays, moves;
+	u64		batches, changed, syncs, delays, moves, throttled;
 	struct counts	counts[];	/* one a thread */
 };
 
@@ -74,11 +75,16 @@ struct options {
 	bool		quiet_mood;	/* no delays */
 	bool		one_mood;	/* only the delay of -d */
 	bool		no_signals;
+	bool		no_halts;
 	bool		no_moves;
 };
 
 /* A place in the protocol where a thread can be delayed, and how. */
-enum point { AT_INT3, AT_TAIL, AT_HEAD, AT_SYNC, AT_SYNCED, AT_CALL, AT_TRAP, AT_FOUND, NR_POINTS };
+enum point {
+	AT_INT3, AT_TAIL, AT_HEAD, AT_SYNC, AT_SYNCED, AT_BEGIN, AT_FENCE, AT_SEARCH, AT_CALL,
+	AT_TRAP, AT_FOUND, NR_POINTS
+};
+
 enum delay { LOOP, YIELD, SIGNAL, SLEEP, FLUSH_FIRST, FLUSH_LAST, NR_DELAYS };
 
 struct mood {
@@ -131,6 +137,10 @@ void poke_window_load(bool load);
 void poke_sync(void);
 bool poke_need_resched(void);
 void poke_relax(void);
+
+/* throttle.c */
+bool throttle_begin(int pid, double cpus);
+u64 throttle_end(void);
 
 /* run.c */
 extern struct result *result;

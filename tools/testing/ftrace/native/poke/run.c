@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One thread patches, the others call the sites. Each call is checked.
+ * One thread patches, and others call the sites. Each call is checked. One more thread disturbs
+ * them: it sends signals, and moves callers from CPU to CPU.
  *
  * The word of a site says what a call may do. The patcher writes it before the first store of
  * a batch and after the last broadcast; a thread reads it before and after the call.
@@ -23,6 +24,9 @@
 /* Frames of signals hold all registers, several KiB; signals hit the handlers of signals. */
 #define STACK_SIZE	(1UL << 20)
 
+/* How long a halted thread is away, at most, in microseconds. */
+#define MAX_HALT	5000
+
 /* A late int3 at one call of a site can come again, if the next batch is as quick. */
 #define MAX_LATE	10000
 
@@ -32,6 +36,7 @@ struct frame {
 	struct frame	*outer;
 	unsigned int	site;
 	unsigned int	late;
+	u32		newest;		/* of the thread, when the call began */
 	bool		trapped;
 	int		fault;		/* why the call came to its end; -1 */
 	int		mix;
@@ -47,7 +52,7 @@ struct thread {
 	u32		newest[POKE_SITES];	/* the last change whose new instruction ran */
 };
 
-static struct thread threads[POKE_THREADS];
+static struct thread threads[POKE_THREADS], disturber;
 static __thread struct thread *me;
 static volatile bool stop;
 static unsigned int nr_threads, nr_ready;
@@ -128,8 +133,11 @@ static void check_steady(struct frame *frame, u64 word, enum state did)
 		me->counts->new++;
 	} else {
 		me->counts->old++;
-		/* The first byte of the new instruction is written when nothing is old. */
-		if (me->newest[site] == word_changes(word))
+		/*
+		 * The first byte of the new instruction is written when nothing is old. A signal
+		 * may have run the new instruction after this call ran the old one.
+		 */
+		if (frame->newest == word_changes(word))
 			count_fault(BACK, site);
 	}
 }
@@ -149,7 +157,8 @@ static void check(struct frame *frame, u64 before, u64 after, unsigned int sum)
 
 static void call(unsigned int i)
 {
-	struct frame frame = { .outer = me->frame, .site = i, .fault = -1 };
+	struct frame frame = { .outer = me->frame, .site = i, .newest = me->newest[i],
+			       .fault = -1 };
 	struct site *site = &sites[i];
 	u64 before, after;
 	unsigned int sum;
@@ -244,6 +253,14 @@ static void on_interrupt(int sig)
 		call(active[thread_random() % nr_active] % POKE_SITES);
 }
 
+/* As if the host of a guest, or a limit on CPU time, takes the CPU away. */
+static void on_halt(int sig)
+{
+	(void)sig;
+	me->counts->halts++;
+	usleep(1 + thread_random() % MAX_HALT);
+}
+
 static void set_handlers(void)
 {
 	struct sigaction trap = { .sa_sigaction = on_trap,
@@ -251,7 +268,10 @@ static void set_handlers(void)
 	struct sigaction fault = trap;
 	struct sigaction interrupt = { .sa_handler = on_interrupt,
 				       .sa_flags = SA_ONSTACK | SA_RESTART };
+	struct sigaction halt = { .sa_handler = on_halt, .sa_flags = SA_ONSTACK | SA_RESTART };
 
+	/* A signal would end the sleep. */
+	sigaddset(&halt.sa_mask, SIGUSR1);
 	fault.sa_sigaction = on_fault;
 	sigaction(SIGTRAP, &trap, NULL);
 	sigaction(SIGSEGV, &fault, NULL);
@@ -259,6 +279,7 @@ static void set_handlers(void)
 	sigaction(SIGBUS, &fault, NULL);
 	sigaction(SIGFPE, &fault, NULL);
 	sigaction(SIGUSR1, &interrupt, NULL);
+	sigaction(SIGUSR2, &halt, NULL);
 }
 
 static void pin(pthread_t pthread, int cpu)
@@ -325,7 +346,7 @@ static void choose_mood(void)
 	};
 	int kind = thread_random() % 2 ? FLUSH_LAST : thread_random() % NR_DELAYS;
 	int point = thread_random() % NR_POINTS;
-	bool once = point == AT_SYNC || point == AT_SYNCED;
+	bool once = point == AT_SYNC || point == AT_SYNCED || point == AT_BEGIN;
 
 	mood.point = -1;
 	/* Half of the time the protocol is undisturbed. */
@@ -413,26 +434,39 @@ static void patch_once(const unsigned long *targets)
 		return;
 	announce(batch, nr);
 	make_slots(batch, nr);
-	arch_ftrace_patch(batch, nr, targets);
+	arch_ftrace_patch(&(struct ftrace_batch){ batch, nr, targets });
 	conclude(batch, nr);
 	result->batches++;
 	result->changed += nr;
 }
 
-/* Signals like NMIs, and threads that change their CPUs. */
-static void disturb(const struct options *options, unsigned int cpus)
+/* Signals like NMIs, threads that are halted, and threads that change their CPUs. */
+static void disturb_once(const struct options *options)
 {
 	struct thread *thread = &threads[thread_random() % nr_threads];
 
 	if (!options->no_signals)
 		pthread_kill(thread->pthread, SIGUSR1);
-	if (options->no_moves || cpus < 2 || !thread->number || thread_random() % 16)
+	thread = &threads[thread_random() % nr_threads];
+	if (!options->no_halts && !(thread_random() % 32))
+		pthread_kill(thread->pthread, SIGUSR2);
+	if (options->no_moves || thread_random() % 16)
 		return;
 	/* Away, and back the next time. */
 	pin(thread->pthread, threads[thread_random() % nr_threads].cpu);
 	result->moves++;
-	thread = &threads[1 + thread_random() % (nr_threads - 1)];
+	thread = &threads[thread_random() % nr_threads];
 	pin(thread->pthread, thread->cpu);
+}
+
+static void *disturb(void *arg)
+{
+	me = &disturber;
+	while (!stop) {
+		disturb_once(arg);
+		usleep(1000);
+	}
+	return NULL;
 }
 
 static double now(void)
@@ -443,9 +477,9 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-static void patch(const struct options *options, const unsigned long *targets, unsigned int cpus)
+static void patch(const struct options *options, const unsigned long *targets)
 {
-	double start = now(), end = start + options->seconds, next_mood = 0, next_disturb = 0;
+	double start = now(), end = start + options->seconds, next_mood = 0;
 
 	for (double t = start; t < end; t = now()) {
 		if (t >= next_mood) {
@@ -453,10 +487,6 @@ static void patch(const struct options *options, const unsigned long *targets, u
 			if (!options->quiet_mood && !options->one_mood)
 				choose_mood();
 			next_mood = t + 0.005;
-		}
-		if (t >= next_disturb) {
-			disturb(options, cpus);
-			next_disturb = t + 0.001;
 		}
 		for (int i = 0; i < 8; i++)
 			patch_once(targets);
@@ -481,6 +511,23 @@ static unsigned int usable_cpus(int *cpus, int first)
 	return n;
 }
 
+static void thread_prepare(struct thread *thread, unsigned int number, u64 seed)
+{
+	thread->number = number;
+	thread->random = seed * 2654435761UL + number * 40503UL + 88172645463325252UL;
+	/* One step of the generator does not tell similar numbers apart. */
+	for (int i = 0; i < 8; i++) {
+		me = thread;
+		thread_random();
+	}
+}
+
+static void start(pthread_t *pthread, void *(*func)(void *arg), void *arg)
+{
+	if (pthread_create(pthread, NULL, func, arg))
+		poke_cannot("no thread: %m");
+}
+
 void run(const struct options *options, struct result *shared)
 {
 	static unsigned long targets[POKE_SITES * NR_STATES];
@@ -495,9 +542,9 @@ void run(const struct options *options, struct result *shared)
 	arch_ftrace_init();
 	sync_init();
 	set_handlers();
+	thread_prepare(&disturber, nr_threads, options->seed);
 	for (unsigned int i = 0; i < nr_threads; i++) {
-		threads[i].number = i;
-		threads[i].random = options->seed * 2654435761UL + i * 40503UL + 88172645463325252UL;
+		thread_prepare(&threads[i], i, options->seed);
 		threads[i].counts = &shared->counts[i];
 		/* Callers fill the other CPUs first. */
 		threads[i].cpu = i ? cpus[i % nr_cpus] : cpus[0];
@@ -505,14 +552,15 @@ void run(const struct options *options, struct result *shared)
 	threads[0].pthread = pthread_self();
 	thread_init(&threads[0]);
 	for (unsigned int i = 1; i < nr_threads; i++)
-		if (pthread_create(&threads[i].pthread, NULL, caller, &threads[i]))
-			poke_cannot("no thread: %m");
+		start(&threads[i].pthread, caller, &threads[i]);
 	/* A thread without a signal stack cannot take signals. */
 	while (READ_ONCE(nr_ready) < nr_threads)
 		poke_relax();
-	patch(options, targets, nr_cpus);
+	start(&disturber.pthread, disturb, (void *)options);
+	patch(options, targets);
 	mood.point = -1;
 	stop = true;
+	pthread_join(disturber.pthread, NULL);
 	for (unsigned int i = 1; i < nr_threads; i++)
 		pthread_join(threads[i].pthread, NULL);
 }

@@ -184,7 +184,8 @@ static int membarrier(int command)
 
 void sync_init(void)
 {
-	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE))
+	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) ||
+	    membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
 		poke_cannot("no membarrier that makes CPUs serialise: %m");
 }
 
@@ -197,7 +198,8 @@ void poke_sync(void)
 	if (variant == NO_SYNC)
 		return;
 	delay(AT_SYNC, NULL);
-	if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE))
+	if (membarrier(variant == NO_CORE ? MEMBARRIER_CMD_PRIVATE_EXPEDITED :
+					    MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE))
 		poke_cannot("membarrier: %m");
 	/* This CPU, too. */
 	__cpuid(0, eax, ebx, ecx, edx);

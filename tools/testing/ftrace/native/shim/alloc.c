@@ -41,13 +41,13 @@ bool native_alloc_fails(gfp_t gfp)
 	return *nth && !(gfp & __GFP_NOFAIL) && !--*nth;
 }
 
-static void *alloc(size_t size, gfp_t gfp)
+static void *alloc_aligned(size_t align, size_t size, gfp_t gfp)
 {
 	void *p;
 
 	if (native_alloc_fails(gfp))
 		return NULL;
-	p = host_alloc(size);
+	p = align > 1 ? host_alloc_aligned(align, size) : host_alloc(size);
 	if (!p)
 		native_fail("no memory");
 	/* What the kernel does not clear has any contents. */
@@ -56,11 +56,36 @@ static void *alloc(size_t size, gfp_t gfp)
 	return p;
 }
 
+static void *alloc(size_t size, gfp_t gfp)
+{
+	return alloc_aligned(1, size, gfp);
+}
+
+/* The part that is added has any contents, too. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+void *krealloc_noprof(const void *p, size_t size, gfp_t gfp)
+{
+	if (ZERO_OR_NULL_PTR(p))
+		return alloc(size, gfp);
+	return native_alloc_fails(gfp) ? NULL : host_realloc((void *)p, size);
+}
+#else
+void *krealloc_node_align_noprof(const void *p, DECL_TOKEN_PARAMS(size, token), unsigned long align,
+				 gfp_t gfp, int node)
+{
+	if (ZERO_OR_NULL_PTR(p))
+		return alloc(size, gfp);
+	return native_alloc_fails(gfp) ? NULL : host_realloc((void *)p, size);
+}
+#endif
+
 static void dealloc(const void *p)
 {
 	if (ZERO_OR_NULL_PTR(p))
 		return;
 	atomic_long_dec(&live);
+	/* Who uses it later finds neither pointers nor what was there. */
+	memset((void *)p, 0x6b, host_size((void *)p));
 	host_free((void *)p);
 }
 
@@ -108,6 +133,36 @@ void *vmalloc_noprof(unsigned long size)
 void *vzalloc_noprof(unsigned long size)
 {
 	return __kmalloc_noprof(size, GFP_KERNEL | __GFP_ZERO);
+}
+
+/* The groups of a flight recorder must be aligned. */
+void *vzalloc_node_noprof(unsigned long size, int node)
+{
+	return alloc_aligned(PAGE_SIZE, size, GFP_KERNEL | __GFP_ZERO);
+}
+
+/* A cache only knows the size of its objects. */
+struct kmem_cache {
+	unsigned int size;
+};
+
+struct kmem_cache *__kmem_cache_create_args(const char *name, unsigned int size,
+					    struct kmem_cache_args *args, slab_flags_t flags)
+{
+	struct kmem_cache *s = host_alloc(sizeof(*s));
+
+	s->size = size;
+	return s;
+}
+
+void *kmem_cache_alloc_noprof(struct kmem_cache *s, gfp_t flags)
+{
+	return alloc(s->size, flags);
+}
+
+void kmem_cache_free(struct kmem_cache *s, void *p)
+{
+	dealloc(p);
 }
 
 void kfree(const void *p)

@@ -26,20 +26,6 @@ extern char __per_cpu_start[], native_percpu_end[], __per_cpu_end[];
 char room[ROOM_SIZE] __section(".data..percpu..native_room") __aligned(64);
 
 unsigned long __per_cpu_offset[NR_CPUS];
-DEFINE_PER_CPU_SHARED_ALIGNED(struct tlb_state, cpu_tlbstate) = { .loaded_mm = &init_mm };
-DEFINE_PER_CPU_SHARED_ALIGNED(struct tlb_state_shared, cpu_tlbstate_shared);
-DEFINE_PER_CPU(unsigned long, cpu_dr7);
-
-/* No mm has an address space identifier on all CPUs, and no CPU is lazy. */
-void switch_mm_irqs_off(struct mm_struct *prev, struct mm_struct *next, struct task_struct *task)
-{
-	native_fail("switch_mm_irqs_off() to an mm with a global identifier");
-}
-
-void leave_mm(void)
-{
-	native_fail("leave_mm() on a CPU that is not lazy");
-}
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
 DEFINE_PER_CPU_READ_MOSTLY(unsigned long, this_cpu_off);
@@ -60,12 +46,15 @@ DEFINE_PER_CPU_CACHE_HOT(int, cpu_number);
 
 struct cpumask __cpu_possible_mask = { { (1UL << NATIVE_CPUS) - 1 } };
 struct cpumask __cpu_online_mask = { { (1UL << NATIVE_ONLINE) - 1 } };
+const unsigned long cpu_all_bits[BITS_TO_LONGS(NR_CPUS)] = CPU_BITS_ALL;
 unsigned int nr_cpu_ids = NATIVE_CPUS;
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 unsigned int __num_possible_cpus = NATIVE_CPUS;
 #endif
 const unsigned long cpu_bit_bitmap[BITS_PER_LONG + 1][BITS_TO_LONGS(NR_CPUS)] = {
-	[1] = { 1 }, { 2 }, { 4 }, { 8 }, { 16 }, { 32 }, { 64 }, { 128 },
+	[1] = { 1 << 0 }, { 1 << 1 }, { 1 << 2 }, { 1 << 3 }, { 1 << 4 }, { 1 << 5 }, { 1 << 6 },
+	{ 1 << 7 }, { 1 << 8 }, { 1 << 9 }, { 1 << 10 }, { 1 << 11 }, { 1 << 12 }, { 1 << 13 },
+	{ 1 << 14 }, { 1 << 15 },
 };
 
 unsigned long volatile jiffies;
@@ -94,24 +83,49 @@ void native_percpu_init(void)
 	}
 }
 
-/* What alloc_percpu() gave; the memory of freed variables is used again last. */
+/*
+ * What alloc_percpu() gave. As in text.c, what was freed longest ago is used again when QUARANTINE
+ * pieces of the size are free.
+ */
+#define QUARANTINE	48
+
 static struct {
 	unsigned int	at;
 	unsigned int	size;
-	bool		used;
+	unsigned long	freed;
 } given[2048];
 
 static unsigned int nr_given, room_used, room_live;
+static unsigned long nr_freed;
 
 static void *percpu_give(unsigned int n)
 {
 	void *p = room + given[n].at;
 
-	given[n].used = true;
+	given[n].freed = 0;
 	room_live += given[n].size;
 	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
 		memset(p + __per_cpu_offset[cpu], 0, given[n].size);
 	return p;
+}
+
+static unsigned int percpu_pick(size_t size)
+{
+	bool room = room_used + size <= ROOM_SIZE && nr_given < ARRAY_SIZE(given);
+	unsigned int best = ARRAY_SIZE(given), nr = 0;
+
+	for (unsigned int n = 0; n < nr_given; n++) {
+		if (!given[n].freed || given[n].size != size)
+			continue;
+		if (!nr++ || given[n].freed < given[best].freed)
+			best = n;
+	}
+	if (nr >= QUARANTINE || !room)
+		return best;
+	given[nr_given].at = room_used;
+	given[nr_given].size = size;
+	room_used += size;
+	return nr_given++;
 }
 
 void __percpu *pcpu_alloc_noprof(size_t size, size_t align, bool reserved, gfp_t gfp)
@@ -123,15 +137,9 @@ void __percpu *pcpu_alloc_noprof(size_t size, size_t align, bool reserved, gfp_t
 		return NULL;
 	size = ALIGN(size, max(align, 64UL));
 	host_lock();
-	if (room_used + size <= ROOM_SIZE && nr_given < ARRAY_SIZE(given)) {
-		given[nr_given].at = room_used;
-		given[nr_given].size = size;
-		room_used += size;
-		p = percpu_give(nr_given++);
-	}
-	for (n = 0; n < nr_given && !p; n++)
-		if (!given[n].used && given[n].size == size)
-			p = percpu_give(n);
+	n = percpu_pick(size);
+	if (n < ARRAY_SIZE(given))
+		p = percpu_give(n);
 	host_unlock();
 	return (void __percpu *)p;
 }
@@ -143,11 +151,11 @@ void free_percpu(void __percpu *ptr)
 	if (!ptr)
 		return;
 	host_lock();
-	while (n < nr_given && (!given[n].used || room + given[n].at != (__force void *)ptr))
+	while (n < nr_given && (given[n].freed || room + given[n].at != (__force void *)ptr))
 		n++;
 	if (n == nr_given)
 		native_fail("free_percpu() of what alloc_percpu() did not give");
-	given[n].used = false;
+	given[n].freed = ++nr_freed;
 	room_live -= given[n].size;
 	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
 		memset(per_cpu_ptr(ptr, cpu), 0x6b, given[n].size);
@@ -243,6 +251,13 @@ struct task_struct *native_task(int cpu)
 	return smp_load_acquire(&task_of(cpu));
 }
 
+struct task_struct *cpu_curr_snapshot(int cpu)
+{
+	static struct task_struct idle = { .comm = "swapper" };
+
+	return native_task(cpu) ?: &idle;
+}
+
 /* The clocks of the threads. */
 static int clocks[NATIVE_CPUS];
 
@@ -263,6 +278,25 @@ void native_cpu_begin(struct task_struct *task, int cpu)
 	clocks[cpu] = host_own_clock();
 	smp_store_release(&task_of(cpu), task);
 	host_unlock();
+	native_kernel_enter();
+}
+
+void native_cpu_move(int to)
+{
+	int from = raw_smp_processor_id();
+	struct task_struct *task = current;
+
+	host_lock();
+	if (task_of(to) || native_preempt_count(from) || irqs_off[from])
+		native_fail("a task cannot go from CPU %d to CPU %d", from, to);
+	preempt_count_of(to) = PREEMPT_NEED_RESCHED;
+	irqs_off[to] = false;
+	clocks[to] = clocks[from];
+	smp_store_release(&task_of(to), task);
+	host_set_gs(__per_cpu_offset[to]);
+	smp_store_release(&task_of(from), NULL);
+	host_unlock();
+	native_kernel_moved(from);
 }
 
 void native_cpu_end(void)
@@ -272,6 +306,8 @@ void native_cpu_end(void)
 	if (native_preempt_count(cpu) || irqs_off[cpu] || current->rcu_read_lock_nesting ||
 	    current->lockdep_depth)
 		native_fail("a task ends in atomic context, or holds a lock");
+	if (native_is_inside(cpu))
+		native_kernel_exit();
 	host_lock();
 	smp_store_release(&task_of(cpu), NULL);
 	host_unlock();

@@ -125,6 +125,18 @@ static bool mutex_take(struct mutex *lock)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
+/* What the task of a CPU waits for. */
+static struct mutex *wanted[NATIVE_CPUS];
+
+/* Does any task wait for a lock? */
+bool native_waits_for(const struct mutex *lock)
+{
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
+		if (READ_ONCE(wanted[cpu]) == lock)
+			return true;
+	return false;
+}
+
 void mutex_lock_nested(struct mutex *lock, unsigned int subclass)
 {
 	might_sleep();
@@ -134,10 +146,12 @@ void mutex_lock_nested(struct mutex *lock, unsigned int subclass)
 	lock_acquire(&lock->dep_map, subclass, 0, 0, 1, NULL, _RET_IP_);
 	if (mutex_take(lock))
 		return;
+	WRITE_ONCE(wanted[raw_smp_processor_id()], lock);
 	native_sleep_begin("mutex_lock");
 	while (!mutex_take(lock))
 		host_usleep(20);
 	native_sleep_end();
+	WRITE_ONCE(wanted[raw_smp_processor_id()], NULL);
 }
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
@@ -162,7 +176,7 @@ void mutex_unlock(struct mutex *lock)
 	__atomic_store_n(&lock->owner.counter, 0, __ATOMIC_RELEASE);
 }
 
-/* The lock of mappings: nobody takes it for writing. */
+/* The lock of mappings, which nobody takes for writing; the list of events, written at boot. */
 void down_read(struct rw_semaphore *sem)
 {
 	might_sleep();
@@ -174,6 +188,16 @@ void down_read(struct rw_semaphore *sem)
 void up_read(struct rw_semaphore *sem)
 {
 	lock_release(&sem->dep_map, _RET_IP_);
+}
+
+void down_write(struct rw_semaphore *sem)
+{
+	down_read(sem);
+}
+
+void up_write(struct rw_semaphore *sem)
+{
+	up_read(sem);
 }
 
 bool mutex_is_locked(struct mutex *lock)
@@ -193,6 +217,21 @@ void _raw_spin_unlock(raw_spinlock_t *lock)
 {
 	lock_release(&lock->dep_map, _RET_IP_);
 	__atomic_store_n(&lock->raw_lock.val.counter, 0, __ATOMIC_RELEASE);
+	preempt_enable();
+}
+
+/* Nobody writes the list of tasks. */
+DEFINE_RWLOCK(tasklist_lock);
+
+void _raw_read_lock(rwlock_t *lock)
+{
+	preempt_disable();
+	lock_acquire(&lock->dep_map, 0, 0, 1, 1, NULL, _RET_IP_);
+}
+
+void _raw_read_unlock(rwlock_t *lock)
+{
+	lock_release(&lock->dep_map, _RET_IP_);
 	preempt_enable();
 }
 

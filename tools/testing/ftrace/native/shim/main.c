@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: native					the KUnit suites
+ * usage: native [-f]				the KUnit suites; -f: end after the first that fails
  *	  native oracle SEED ROUNDS OPERATIONS [v]	rounds of random operations; see oracle.c
  *	  native oracle <FILE				a round that was written down
+ *	  native bench [RUNS]				what calls and changes cost; see bench.c
+ *	  native torture SECONDS [SEED [CALLERS]]	all at once; see ../torture/torture.c
  */
 #include <kunit/test.h>
-#include <linux/ftrace.h>
-#include <linux/sched.h>
 #include <linux/string.h>
 
-#include <asm/sections.h>
-
+#include "ftrace/tests/ftrace_kunit.h"
+#include "../tests/alone.h"
 #include "native.h"
 
 extern struct kunit_suite * const __kunit_suites_start[];
@@ -25,7 +25,16 @@ const char *native_doing(void)
 	return native_work;
 }
 
+void native_details(void)
+{
+	native_torture_details();
+}
+
 static unsigned int nr_cases, nr_skipped, nr_failed;
+
+/* The fault that the program has, see ../faults. */
+unsigned int native_fault;
+static bool stop_early;
 
 static void run_suite(struct kunit_suite *suite)
 {
@@ -39,32 +48,64 @@ static void run_suite(struct kunit_suite *suite)
 		nr_failed += c->status == KUNIT_FAILURE;
 	}
 	native_settle();
+	/* A class has at most one trampoline. */
+	if (native_announced() > ftrace_kunit_nr_classes())
+		native_fail("perf knows %ld trampolines", native_announced());
+	if (stop_early && (nr_failed || native_warnings))
+		host_exit(1);
 }
 
-static void boot(void)
+/* What stays is made once: if a suite leaves something, it leaves nothing the second time. */
+static void run_suite_clean(struct kunit_suite *suite)
 {
-	native_percpu_init();
-	native_cpu_begin(&init_task, 0);
-	native_work_init();
-	native_text_init();
-	ftrace_init();
-	native_text_done();
+	unsigned long live = native_live();
+
+	run_suite(suite);
+	if (native_live() <= live)
+		return;
+	live = native_live();
+	run_suite(suite);
+	if (native_live() > live)
+		native_fail("%s leaves %lu pieces of memory", suite->name, native_live() - live);
 }
 
 int native_main(int argc, char **argv)
 {
 	unsigned long start = host_clock_ns();
+	const char *fault = host_getenv("NATIVE_FAULT");
 
-	boot();
-	if (argc > 1 && !strcmp(argv[1], "oracle"))
-		return native_oracle(argc - 2, argv + 2);
+	if (fault && kstrtouint(fault, 10, &native_fault))
+		return 1;
+	stop_early = argc > 1 && !strcmp(argv[1], "-f");
+	if (argc > 1 && !strcmp(argv[1], "oracle")) {
+		int ret;
+
+		native_boot(0, NULL);
+		ret = native_oracle(argc - 2, argv + 2);
+		native_text_end();
+		return ret;
+	}
+	if (argc > 1 && !strcmp(argv[1], "bench")) {
+		native_boot(0, NULL);
+		return native_bench(argc - 2, argv + 2);
+	}
+	if (argc > 1 && !strcmp(argv[1], "torture")) {
+		native_boot(0, NULL);
+		return native_torture(argc - 2, argv + 2);
+	}
+	nr_failed = native_alone();
+	if (stop_early && nr_failed)
+		return 1;
+	native_boot(0, NULL);
+	native_settle();
 	for (struct kunit_suite * const *s = __kunit_init_suites_start;
 	     s < __kunit_init_suites_end; s++)
 		run_suite(*s);
 	for (struct kunit_suite * const *s = __kunit_suites_start; s < __kunit_suites_end; s++)
-		run_suite(*s);
+		run_suite_clean(*s);
 	printk("# KUnit: %u cases, %u failed, %u skipped, %u warnings, in %lu ms\n", nr_cases,
 	       nr_failed, nr_skipped, native_warnings,
 	       (host_clock_ns() - start) / NSEC_PER_MSEC);
+	native_text_end();
 	return nr_failed || native_warnings;
 }

@@ -7,33 +7,21 @@
  * input. After each operation all functions are called. At the end of a round everything is
  * removed, and no memory and no class may be left.
  */
-#include <linux/execmem.h>
 #include <linux/ftrace_arch.h>
 #include <linux/glob.h>
-#include <linux/module.h>
-#include <linux/set_memory.h>
-#include <linux/unaligned.h>
 
 #include "ftrace/class.h"
 #include "ftrace/core.h"
-#include "ftrace/modules.h"
+#include "ftrace/tests/ftrace_kunit.h"
+#include "ftrace/guards.h"
 #include "ftrace/ops.h"
-#include "native.h"
-#include "targets.h"
+#include "oracle.h"
 
 #define NR_OPS		10	/* as the user of the oracle sees them */
 #define NR_CROWD	66	/* more than a trampoline has slots */
 #define FIRST_CROWD	NR_OPS
 #define ALL_OPS		(NR_OPS + NR_CROWD)
-#define NR_KERNEL	40	/* native_func_100() to native_func_139() */
-#define NR_MOD		8
-#define NR_FUNCS	(NR_KERNEL + NR_MOD)
-#define MOD_FUNC_SIZE	32
-#define LINE_SIZE	64
-
-typedef u64 funcs_t;		/* a bit for each function */
-#define ALL_FUNCS	((1ULL << NR_FUNCS) - 1)
-#define MOD_FUNCS	(ALL_FUNCS & ~((1ULL << NR_KERNEL) - 1))
+#define CHECK_EVERY	8	/* operations from one look at the core's state to the next */
 
 /* What the model knows of an ops. */
 struct model {
@@ -41,19 +29,16 @@ struct model {
 	bool		registered;
 	unsigned int	age;		/* registered later: larger */
 	int		direct;		/* the direct function, 0 or 1; -1 if it is no direct caller */
+	bool		guarded;
 };
 
 static struct model model[ALL_OPS];
 static struct ftrace_ops ops[ALL_OPS];
+static struct ftrace_guard *guards[NR_OPS];
+static bool turns_away[NR_OPS];	/* what the words of all CPUs say */
 static unsigned int age;
-static bool enabled, loaded, partly;	/* partly: the module came without memory */
-
-static struct module mod;
-static struct mod_kallsyms kallsyms;
-static unsigned long mod_ips[NR_MOD];
-static Elf_Sym syms[1 + NR_MOD];
-static char strtab[1 + NR_MOD * 16];
-static u8 *mod_text;
+bool oracle_enabled, oracle_loaded;
+bool oracle_partly;	/* the module came without memory */
 
 /* What the call of a function did. */
 static unsigned char seen[2 * ALL_OPS];
@@ -94,12 +79,12 @@ static void note(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *o
 
 static int mod_func(unsigned int n, int arg)
 {
-	return ((native_func_t *)mod_ips[n])(arg);
+	return ((native_func_t *)native_mod_ips[n])(arg);
 }
 
-static unsigned long func_ip(unsigned int f)
+unsigned long oracle_func_ip(unsigned int f)
 {
-	return f < NR_KERNEL ? (unsigned long)native_funcs[f] : mod_ips[f - NR_KERNEL];
+	return f < NR_KERNEL ? (unsigned long)native_funcs[f] : native_mod_ips[f - NR_KERNEL];
 }
 
 static void func_name(unsigned int f, char *name)
@@ -107,22 +92,31 @@ static void func_name(unsigned int f, char *name)
 	if (f < NR_KERNEL)
 		sprintf(name, "native_func_%u", 100 + f);
 	else
-		sprintf(name, "oracle_mod_%u", f - NR_KERNEL);
+		sprintf(name, "native_mod_%u", f - NR_KERNEL);
+}
+
+/* The first two functions have two names, and the alias is listed. */
+void oracle_listed_name(unsigned int f, char *name)
+{
+	if (f < 2)
+		sprintf(name, "native_alias_%u", 100 + f);
+	else
+		func_name(f, name);
 }
 
 /*
  * The model of a word: which functions does it name? The first two functions have two names. A
  * glob looks at the name that is listed, which is the alias.
  */
-static funcs_t named_by(const char *glob)
+funcs_t oracle_named_by(const char *glob)
 {
 	bool exact = !strpbrk(glob, "*?[");
 	funcs_t funcs = 0;
 	char name[24];
 
-	for (unsigned int f = 0; f < (loaded ? NR_FUNCS : NR_KERNEL); f++) {
+	for (unsigned int f = 0; f < (oracle_loaded ? NR_FUNCS : NR_KERNEL); f++) {
 		/* Without memory a module has no sites. */
-		if (partly && f >= NR_KERNEL && !ftrace_location(func_ip(f)))
+		if (oracle_partly && f >= NR_KERNEL && !ftrace_location(oracle_func_ip(f)))
 			break;
 		func_name(f, name);
 		if ((f >= 2 || exact) && glob_match(glob, name))
@@ -156,22 +150,17 @@ static bool clashes(unsigned int n)
 	return false;
 }
 
-static char failure[256];
-
-#define fail(...) do {						\
-	if (!failure[0])					\
-		snprintf(failure, sizeof(failure), __VA_ARGS__);	\
-} while (0)
+char oracle_failure[512];
 
 static void check_func(unsigned int f)
 {
 	unsigned int n = 0, last = UINT_MAX, hits[2] = { };
 	int want = f < NR_KERNEL ? 100 + (int)f : 1000 + (int)(f - NR_KERNEL), got;
-	bool weak = f >= NR_KERNEL && partly;
+	bool weak = f >= NR_KERNEL && oracle_partly;
 
 	nr_seen = 0;
 	wrong_ip = false;
-	seen_ip = func_ip(f);
+	seen_ip = oracle_func_ip(f);
 	memset(oracle_direct, 0, sizeof(oracle_direct));
 	got = f < NR_KERNEL ? native_funcs[f](0) : mod_func(f - NR_KERNEL, 0);
 	if (got != want)
@@ -180,7 +169,7 @@ static void check_func(unsigned int f)
 		fail("function %u: another ip", f);
 
 	/* The youngest ops is called first. */
-	while (enabled) {
+	while (oracle_enabled) {
 		int next = -1;
 
 		for (unsigned int i = 0; i < ALL_OPS; i++)
@@ -190,6 +179,8 @@ static void check_func(unsigned int f)
 		if (next < 0)
 			break;
 		last = model[next].age;
+		if (model[next].guarded && turns_away[next])
+			continue;
 		if (model[next].direct >= 0) {
 			hits[model[next].direct]++;
 		} else if (n < nr_seen && seen[n] == next) {
@@ -207,51 +198,71 @@ static void check_func(unsigned int f)
 			     oracle_direct[i], hits[i]);
 }
 
+/* Each traced function is listed, with the number of its ops. */
+static void check_listed(void)
+{
+	static char text[1 << 20];
+	unsigned int listed[NR_FUNCS] = { };
+	char *rest = text, *line;
+
+	if (native_cat("enabled_functions", text, sizeof(text), sizeof(text)) < 0)
+		fail("enabled_functions cannot be read");
+	while ((line = strsep(&rest, "\n"))) {
+		char name[24], want[24];
+		unsigned int nr;
+
+		if (sscanf(line, "%23s (%u)", name, &nr) < 2 &&
+		    sscanf(line, "%23s [native_mod] (%u)", name, &nr) < 2)
+			continue;
+		for (unsigned int f = 0; f < NR_FUNCS; f++) {
+			oracle_listed_name(f, want);
+			if (!strcmp(name, want))
+				listed[f] = nr;
+		}
+	}
+	for (unsigned int f = 0; f < (oracle_loaded ? NR_FUNCS : NR_KERNEL); f++) {
+		unsigned int want = 0;
+
+		for (unsigned int i = 0; i < ALL_OPS; i++)
+			want += model[i].registered && wanted_by(&model[i]) >> f & 1;
+		want += users_of(f);
+		/* Without memory the graph tracer may stay where nobody wants it. */
+		if (listed[f] == want + 1)
+			want += !users_graph_wants(f) ? users_graph_left() : 0;
+		want += users_graph_wants(f);
+		if (listed[f] != (oracle_enabled ? want : 0) && !(oracle_partly && f >= NR_KERNEL))
+			fail("function %u is listed with %u ops, not %u", f, listed[f], want);
+	}
+}
+
+static bool check_always;	/* a list of operations that is reduced */
+
 static void check_all(void)
 {
-	for (unsigned int f = 0; f < (loaded ? NR_FUNCS : NR_KERNEL) && !failure[0]; f++)
+	static unsigned int nr;
+	const char *bad;
+
+	users_before_calls();
+	for (unsigned int f = 0; f < (oracle_loaded ? NR_FUNCS : NR_KERNEL) && !oracle_failure[0]; f++)
 		check_func(f);
+	users_after_calls();
+	if (oracle_failure[0] || (nr++ % CHECK_EVERY && !check_always))
+		return;
+	check_listed();
+	bad = ftrace_kunit_state();
+	/* Without memory, ops are not on the functions of a module that they want. */
+	if (bad && !oracle_partly)
+		fail("%s", bad);
 }
 
 /* An operation has returned @ret, and @want is what it must return if there is memory. */
-static bool judge(int ret, int want)
+bool oracle_check_ret(int ret, int want)
 {
 	bool no_memory = ret == -ENOMEM && !native_fail_left();
 
 	if (ret != want && !no_memory)
 		fail("returns %d, not %d", ret, want);
 	return !ret;
-}
-
-/* The module as the loader has it before its text becomes read-only. */
-static void mod_make(void)
-{
-	u8 code[MOD_FUNC_SIZE];
-	char *name = strtab + 1;
-
-	host_map(mod_text, PAGE_SIZE, native_text_offset((unsigned long)mod_text), 1, 0);
-	mod = (struct module){ .name = "oracle_mod", .state = MODULE_STATE_COMING };
-	mod.mem[MOD_TEXT] = (struct module_memory){ .base = mod_text, .size = PAGE_SIZE };
-	mod.ftrace_callsites = mod_ips;
-	mod.num_ftrace_callsites = NR_MOD;
-	kallsyms = (struct mod_kallsyms){
-		.symtab = syms, .num_symtab = 1 + NR_MOD, .strtab = strtab,
-	};
-	RCU_INIT_POINTER(mod.kallsyms, &kallsyms);
-	for (unsigned int i = 0; i < NR_MOD; i++) {
-		mod_ips[i] = (unsigned long)mod_text + i * MOD_FUNC_SIZE;
-		memset(code, INT3_INSN_OPCODE, sizeof(code));
-		arch_ftrace_insn(mod_ips[i], MCOUNT_ADDR, code);
-		code[5] = 0xb8;			/* mov $1000 + i, %eax */
-		put_unaligned(1000 + i, (u32 *)(code + 6));
-		code[10] = RET_INSN_OPCODE;
-		memcpy((void *)mod_ips[i], code, sizeof(code));
-		syms[1 + i] = (Elf_Sym){
-			.st_name = name - strtab, .st_value = mod_ips[i], .st_size = MOD_FUNC_SIZE,
-			.st_info = STB_GLOBAL << 4 | STT_FUNC, .st_shndx = 1,
-		};
-		name += sprintf(name, "oracle_mod_%u", i) + 1;
-	}
 }
 
 static void do_register(unsigned int n, const char *arg)
@@ -266,7 +277,7 @@ static void do_register(unsigned int n, const char *arg)
 	else if (picky(n) && clashes(n))
 		want = -EBUSY;
 	ret = register_ftrace_function(&ops[n]);
-	if (!judge(ret, want))
+	if (!oracle_check_ret(ret, want))
 		return;
 	m->registered = true;
 	m->age = ++age;
@@ -282,7 +293,7 @@ static void do_direct(unsigned int n, const char *arg)
 	else if (clashes(n))
 		want = -EBUSY;
 	ret = register_ftrace_direct(&ops[n], direct_addr(to));
-	if (!judge(ret, want))
+	if (!oracle_check_ret(ret, want))
 		return;
 	m->registered = true;
 	m->direct = to;
@@ -295,7 +306,7 @@ static void do_modify(unsigned int n, const char *arg)
 	bool is_direct = m->registered && m->direct >= 0;
 	int to = arg[0] == 'b';
 
-	if (judge(modify_ftrace_direct(&ops[n], direct_addr(to)), is_direct ? 0 : -EINVAL))
+	if (oracle_check_ret(modify_ftrace_direct(&ops[n], direct_addr(to)), is_direct ? 0 : -EINVAL))
 		m->direct = to;
 }
 
@@ -321,7 +332,7 @@ static void change_set(unsigned int n, const char *arg, funcs_t *set,
 {
 	struct model *m = &model[n], old = *m;
 	char word[LINE_SIZE];
-	funcs_t funcs = arg[1] ? named_by(arg + 1) : 0;
+	funcs_t funcs = arg[1] ? oracle_named_by(arg + 1) : 0;
 	int want = arg[1] && !funcs ? -EINVAL : 0;
 
 	if (arg[0] == '!')
@@ -331,7 +342,7 @@ static void change_set(unsigned int n, const char *arg, funcs_t *set,
 	if (!want && m->registered && picky(n) && clashes(n))
 		want = -EBUSY;
 	strscpy(word, arg[0] == '!' ? arg : arg + 1);
-	if (!judge(func(&ops[n], arg[1] ? (u8 *)word : NULL, strlen(word), arg[0] == '='), want))
+	if (!oracle_check_ret(func(&ops[n], arg[1] ? (u8 *)word : NULL, strlen(word), arg[0] == '='), want))
 		*m = old;
 }
 
@@ -361,7 +372,7 @@ static void do_ip(unsigned int n, const char *arg)
 	}
 	if (!want && m->registered && picky(n) && clashes(n))
 		want = -EBUSY;
-	if (!judge(ftrace_set_filter_ip(&ops[n], func_ip(f), arg[0] == '-', arg[0] == '='), want))
+	if (!oracle_check_ret(ftrace_set_filter_ip(&ops[n], oracle_func_ip(f), arg[0] == '-', arg[0] == '='), want))
 		*m = old;
 }
 
@@ -392,6 +403,31 @@ static void do_kind(unsigned int n, const char *arg)
 	}
 }
 
+/* Give an ops its guard, or take the guard away. */
+static void do_guard(unsigned int n, const char *arg)
+{
+	bool on = arg[0] == 'y';
+	int ret;
+
+	if (!ops[n].func || model[n].direct >= 0)
+		return;
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_ops_set_func(&ops[n], ops[n].func, on ? guards[n] : NULL);
+	mutex_unlock(&ftrace_lock);
+	if (oracle_check_ret(ret, 0))
+		model[n].guarded = on;
+}
+
+/* What the guard of an ops says, whether the ops has the guard or not. */
+static void do_word(unsigned int n, const char *arg)
+{
+	int cpu;
+
+	turns_away[n] = arg[0] == 'y';
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(*per_cpu_ptr(guards[n]->word, cpu), turns_away[n] ? guards[n]->skip : cpu + 1);
+}
+
 static void do_off(unsigned int n, const char *arg)
 {
 	int ret;
@@ -399,8 +435,8 @@ static void do_off(unsigned int n, const char *arg)
 	mutex_lock(&ftrace_lock);
 	ret = ftrace_set_enabled(false);
 	mutex_unlock(&ftrace_lock);
-	if (judge(ret, 0))
-		enabled = false;
+	if (oracle_check_ret(ret, 0))
+		oracle_enabled = false;
 }
 
 static void do_on(unsigned int n, const char *arg)
@@ -410,49 +446,55 @@ static void do_on(unsigned int n, const char *arg)
 	mutex_lock(&ftrace_lock);
 	ret = ftrace_set_enabled(true);
 	mutex_unlock(&ftrace_lock);
-	if (judge(ret, 0))
-		enabled = true;
+	if (oracle_check_ret(ret, 0))
+		oracle_enabled = true;
 }
 
 static void do_load(unsigned int n, const char *arg)
 {
 	bool may_fail = native_fail_left();
 
-	if (loaded)
+	if (oracle_loaded)
 		return;
-	mod_make();
-	ftrace_module_init(&mod);
-	set_memory_rox((unsigned long)mod_text, 1);
-	ftrace_module_enable(&mod);
-	loaded = true;
-	partly = may_fail && !native_fail_left();
+	native_mod_load();
+	oracle_loaded = true;
+	oracle_partly = may_fail && !native_fail_left();
+	native_fail_nth(0);
+	users_loaded(oracle_partly);
 }
 
 static void do_unload(unsigned int n, const char *arg)
 {
-	if (loaded)
-		ftrace_release_mod(&mod);
-	loaded = false;
-	partly = false;
+	if (!oracle_loaded)
+		return;
+	native_mod_release();
+	oracle_loaded = false;
+	oracle_partly = false;
+	users_unloaded();
 }
 
 /* The module's own init function fails, or the loader before that. */
 static void do_failed_load(unsigned int n, const char *arg)
 {
-	if (loaded)
+	bool may_fail = native_fail_left(), weak;
+
+	if (oracle_loaded)
 		return;
-	mod_make();
-	ftrace_module_init(&mod);
-	set_memory_rox((unsigned long)mod_text, 1);
+	native_mod_init(true);
 	if (arg[0] == 'l')
-		ftrace_module_enable(&mod);
-	ftrace_release_mod(&mod);
+		native_mod_enable();
+	native_mod_release();
+	weak = may_fail && !native_fail_left();
+	native_fail_nth(0);
+	if (arg[0] == 'l')
+		users_loaded(weak);
+	users_unloaded();
 }
 
 /* Many ops on the functions of one glob. */
 static void do_crowd(unsigned int n, const char *arg)
 {
-	for (unsigned int i = FIRST_CROWD; i < ALL_OPS && !failure[0]; i++) {
+	for (unsigned int i = FIRST_CROWD; i < ALL_OPS && !oracle_failure[0]; i++) {
 		if (model[i].registered)
 			continue;
 		do_kind(i, "p");
@@ -484,36 +526,24 @@ static const struct {
 	{ "register", do_register, 12 }, { "unregister", do_unregister, 8 },
 	{ "filter", do_filter, 12 }, { "notrace", do_notrace, 6 }, { "ip", do_ip, 8 },
 	{ "kind", do_kind, 6 }, { "direct", do_direct, 5 }, { "modify", do_modify, 3 },
+	{ "guard", do_guard, 6 }, { "word", do_word, 6 },
 	{ "off", do_off, 1 }, { "on", do_on, 3 },
 	{ "load", do_load, 3 }, { "unload", do_unload, 2 }, { "failed_load", do_failed_load, 1 },
 	{ "crowd", do_crowd, 1 }, { "disperse", do_disperse, 1 }, { "fail", do_fail, 10 },
+	{ "mkdir", do_mkdir, 3 }, { "rmdir", do_rmdir, 1 }, { "tracer", do_tracer, 5 },
+	{ "write", do_write, 14 }, { "pid", do_pid, 4 }, { "become", do_become, 4 },
+	{ "graph", do_graph, 6 }, { "gfilter", do_gfilter, 4 },
 };
-
-/* "VERB OPS ARGUMENT" */
-static void run_line(const char *line)
-{
-	char verb[16] = "", arg[LINE_SIZE] = "";
-	unsigned int n = 0;
-
-	if (sscanf(line, "%15s %u %63s", verb, &n, arg) < 1)
-		return;
-	for (unsigned int v = 0; v < ARRAY_SIZE(verbs); v++) {
-		if (strcmp(verb, verbs[v].name))
-			continue;
-		verbs[v].func(n % NR_OPS, arg);
-		if (verbs[v].func != do_fail) {
-			native_fail_nth(0);
-			check_all();
-		}
-		return;
-	}
-	fail("no such operation");
-}
 
 static u64 state;
 
+/* A fuzzer makes the choices: a byte for each; see ../fuzz/fuzz.c. */
+static const u8 *choice, *choice_end;
+
 static unsigned int rnd(unsigned int below)
 {
+	if (choice_end)
+		return choice < choice_end ? *choice++ % below : 0;
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (state >> 33) % below;
 }
@@ -524,7 +554,7 @@ static unsigned int rnd(unsigned int below)
  */
 static const char * const words[] = {
 	"native_func_10?", "native_func_1[0-2]5", "*func_12*", "native_func_117", "native_func_13*",
-	"*_func_1[0-3]3", "native_alias_100", "native_func_100", "oracle_mod_*", "oracle_mod_3",
+	"*_func_1[0-3]3", "native_alias_100", "native_func_100", "native_mod_*", "native_mod_3",
 	"*mod_[1-4]", "*_1[0-3]?", "nosuch*", "native_func_1[!14-9]0", "native_func_1[0-3][!5]",
 };
 
@@ -544,8 +574,27 @@ static void make_word(unsigned int n, char *arg)
 	strscpy(arg + 1, p ? few[rnd(ARRAY_SIZE(few))] : words[rnd(ARRAY_SIZE(words))], LINE_SIZE - 1);
 }
 
+/* For a filter file: words with and without the module. */
+static void make_words(char *arg)
+{
+	static const char * const mods[] = {
+		"native_mod_*:mod:native_mod", "*_[13]:mod:native_mod", "native_mod_2:mod:native_mod",
+		"*:mod:native_mod", "nosuch:mod:native_mod",
+	};
+	unsigned int len;
+
+	len = sprintf(arg, "%c%c", "ffn"[rnd(3)], "=++"[rnd(3)]);
+	for (unsigned int nr = rnd(3); nr; nr--) {
+		const char *word = rnd(3) ? words[rnd(ARRAY_SIZE(words))] : mods[rnd(ARRAY_SIZE(mods))];
+
+		len += scnprintf(arg + len, LINE_SIZE - 20 - len, "%s%s%s", rnd(4) ? "" : "!", word,
+				 nr > 1 ? "," : "");
+	}
+}
+
 static void make_line(char *line)
 {
+	static const char * const pids[] = { "135", "241", "525" };
 	unsigned int total = 0, v = 0, pick, n = rnd(NR_OPS);
 	char arg[LINE_SIZE] = "";
 
@@ -562,12 +611,24 @@ static void make_line(char *line)
 		sprintf(arg, "%c", "prguidd"[rnd(7)]);
 	else if (verbs[v].func == do_direct || verbs[v].func == do_modify)
 		sprintf(arg, "%c", "ab"[rnd(2)]);
+	else if (verbs[v].func == do_guard || verbs[v].func == do_word)
+		sprintf(arg, "%c", "yyn"[rnd(3)]);
 	else if (verbs[v].func == do_failed_load)
 		sprintf(arg, "%c", "el"[rnd(2)]);
 	else if (verbs[v].func == do_fail)
 		sprintf(arg, "%u", 1 + rnd(rnd(2) ? 6 : 40));
 	else if (verbs[v].func == do_disperse)
 		sprintf(arg, "%u", rnd(2) * 3);
+	else if (verbs[v].func == do_tracer)
+		sprintf(arg, "%s", rnd(3) ? "function" : "nop");
+	else if (verbs[v].func == do_write)
+		make_words(arg);
+	else if (verbs[v].func == do_pid)
+		sprintf(arg, "%c%.*s", "tn"[rnd(2)], rnd(4), pids[rnd(ARRAY_SIZE(pids))]);
+	else if (verbs[v].func == do_graph)
+		sprintf(arg, "%s", rnd(3) ? "on" : "off");
+	else if (verbs[v].func == do_gfilter)
+		sprintf(arg, "%s", few[rnd(ARRAY_SIZE(few))]);
 	/* register is for ops with a callback, direct for those without; at times it is wrong. */
 	if (!rnd(8) && verbs[v].func != do_filter && verbs[v].func != do_notrace)
 		sprintf(line, "%s %u %s", verbs[v].name, n, arg);
@@ -583,15 +644,22 @@ static void make_line(char *line)
 
 static void begin(void)
 {
-	failure[0] = 0;
-	enabled = true;
+	oracle_failure[0] = 0;
+	oracle_enabled = true;
 	for (unsigned int i = 0; i < ALL_OPS; i++) {
 		ops[i] = (struct ftrace_ops){ .func = note, .private = (void *)(unsigned long)i };
 		model[i] = (struct model){ .direct = -1 };
 	}
+	for (unsigned int i = 0; i < NR_OPS; i++)
+		do_word(i, "n");
+	users_begin();
 }
 
-static void end(unsigned long live, unsigned int classes)
+/* What was there before the first round: pieces of memory, and classes. */
+static unsigned long live = ULONG_MAX;
+static unsigned int classes = UINT_MAX;
+
+static void end(void)
 {
 	native_fail_nth(0);
 	do_on(0, "");
@@ -600,15 +668,53 @@ static void end(unsigned long live, unsigned int classes)
 			do_unregister(i, "");
 		ftrace_free_filter(&ops[i]);
 	}
+	/* The names of functions that a failed load left are kept until their text is used again. */
+	do_unload(0, "");
+	do_load(0, "");
 	do_unload(0, "");
 	check_all();
+	users_end();
 	native_settle();
 	if (native_live() > live)
 		fail("%lu pieces of memory are left", native_live() - live);
-	mutex_lock(&ftrace_lock);
-	if (ftrace_nr_classes() > classes)
-		fail("%u classes are left", ftrace_nr_classes() - classes);
-	mutex_unlock(&ftrace_lock);
+	if (ftrace_kunit_nr_classes() > classes)
+		fail("%u classes are left", ftrace_kunit_nr_classes() - classes);
+}
+
+/* "VERB OPS ARGUMENT" */
+static void run_line(const char *line)
+{
+	char verb[16] = "", arg[LINE_SIZE] = "";
+	unsigned int n = 0;
+
+	if (sscanf(line, "%15s %u %79s", verb, &n, arg) < 1)
+		return;
+	for (unsigned int v = 0; v < ARRAY_SIZE(verbs); v++) {
+		if (strcmp(verb, verbs[v].name))
+			continue;
+		verbs[v].func(n % NR_OPS, arg);
+		if (verbs[v].func != do_fail) {
+			native_fail_nth(0);
+			check_all();
+		}
+		return;
+	}
+	fail("no such operation");
+}
+
+/* A round that makes what stays: arrays of classes, stacks of the graph tracer. */
+static void warm_up(void)
+{
+	static const char * const lines[] = {
+		"crowd", "load", "mkdir 0", "tracer 0 function", "pid 0 t1", "pid 0 n2",
+		"gfilter 0 native_func_10?", "gfilter 1 native_func_11*", "gfilter 2 native_func_117",
+		"graph 0 on", "graph 1 on", "graph 2 on",
+	};
+
+	begin();
+	for (unsigned int i = 0; i < ARRAY_SIZE(lines); i++)
+		run_line(lines[i]);
+	end();
 }
 
 static void say(const char *what)
@@ -617,22 +723,75 @@ static void say(const char *what)
 	host_write("\n", 1);
 }
 
-/* A round from standard input. Its lines are there already if it fails. */
+/*
+ * A round from standard input, whose lines are there already if it fails. It runs twice: the first
+ * time makes what stays.
+ */
 static int replay(void)
 {
-	static char text[1 << 16];
+	static char text[1 << 16], copy[1 << 16];
 	long size = host_read(text, sizeof(text) - 1);
-	char *rest = text, *line;
 
 	text[max(size, 0L)] = 0;
+	check_always = true;
+	for (int i = 0; i < 2 && !oracle_failure[0]; i++) {
+		char *rest = copy, *line;
+
+		strscpy(copy, text);
+		begin();
+		while ((line = strsep(&rest, "\n")) && !oracle_failure[0])
+			if (line[0])
+				run_line(line);
+		if (!oracle_failure[0])
+			end();
+		live = native_live();
+	}
+	say(oracle_failure[0] ? oracle_failure : "# passes");
+	return !!oracle_failure[0];
+}
+
+static void prepare(void)
+{
+	native_quiet = true;
+	native_work = "oracle";
+	native_mod_setup();
+	for (unsigned int i = 0; i < NR_OPS; i++) {
+		guards[i] = ftrace_guard_make(i % 2 ? -1 : 0x7654321);
+		if (!guards[i])
+			native_fail("no memory for guards");
+	}
+}
+
+static void prepare_rounds(void)
+{
+	prepare();
+	warm_up();
+	native_settle();
+	live = native_live();
+	classes = ftrace_kunit_nr_classes();
+}
+
+/* Run at most @nr operations, and print all if one is not as the model. Returns their number. */
+static unsigned long run_round(unsigned long nr, bool show)
+{
+	static char lines[4096][LINE_SIZE];
+	unsigned long i;
+
+	nr = min(nr, ARRAY_SIZE(lines));
 	begin();
-	while ((line = strsep(&rest, "\n")) && !failure[0])
-		if (line[0])
-			run_line(line);
-	if (!failure[0])
-		end(ULONG_MAX, UINT_MAX);
-	say(failure[0] ? failure : "# passes");
-	return !!failure[0];
+	for (i = 0; i < nr && !oracle_failure[0]; i++) {
+		if (choice_end && choice == choice_end)
+			break;
+		make_line(lines[i]);
+		if (show)
+			say(lines[i]);
+		run_line(lines[i]);
+	}
+	end();
+	if (oracle_failure[0])
+		for (unsigned long n = 0; n < i; n++)
+			say(lines[n]);
+	return i;
 }
 
 /**
@@ -645,49 +804,27 @@ static int replay(void)
  */
 int native_oracle(int argc, char **argv)
 {
-	unsigned long seed, rounds, nr, total = 0, start = host_clock_ns(), live = 0;
-	static char lines[4096][LINE_SIZE];
-	unsigned int classes = 0;
+	unsigned long seed, rounds, total = 0, start = host_clock_ns();
 
-	native_quiet = true;
-	native_work = "oracle";
-	mod_text = execmem_alloc(EXECMEM_MODULE_TEXT, PAGE_SIZE);
-	mod_make();
-	if (argc < 3)
+	if (argc < 3) {
+		prepare();
 		return replay();
+	}
+	prepare_rounds();
 	seed = number(argv[0]);
 	rounds = number(argv[1]);
-	nr = min(number(argv[2]), 4096UL);
 	for (unsigned long r = 0; r < rounds; r++) {
 		static char work[32];
-		unsigned long i;
 
 		snprintf(work, sizeof(work), "oracle, seed %lu", seed + r);
 		native_work = work;
 		state = seed + r;
-		begin();
-		for (i = 0; i < nr && !failure[0]; i++) {
-			make_line(lines[i]);
-			if (argc > 3)
-				say(lines[i]);
-			run_line(lines[i]);
-		}
-		/* The first round makes what stays. */
-		end(r ? live : ULONG_MAX, r ? classes : UINT_MAX);
-		if (!r) {
-			live = native_live();
-			mutex_lock(&ftrace_lock);
-			classes = ftrace_nr_classes();
-			mutex_unlock(&ftrace_lock);
-		}
-		total += i;
-		if (failure[0]) {
-			for (unsigned long n = 0; n < i; n++)
-				say(lines[n]);
-			snprintf(lines[0], LINE_SIZE, "# seed %lu", seed + r);
-			say(lines[0]);
+		total += run_round(number(argv[2]), argc > 3);
+		if (oracle_failure[0]) {
+			snprintf(work, sizeof(work), "# seed %lu", seed + r);
+			say(work);
 			host_write("# ", 2);
-			say(failure);
+			say(oracle_failure);
 			return 1;
 		}
 	}
@@ -696,4 +833,28 @@ int native_oracle(int argc, char **argv)
 	printk("# oracle: %lu operations in %lu rounds from seed %lu, in %lu ms\n", total, rounds, seed,
 	       start);
 	return 0;
+}
+
+/**
+ * native_oracle_choices - run a round whose choices somebody else has made
+ * @data: the choices, a byte for each; the round ends when they are used up
+ * @size: their number
+ *
+ * Ends the program if an operation does not do what the model does.
+ */
+void native_oracle_choices(const u8 *data, size_t size)
+{
+	static bool ready;
+
+	if (!ready)
+		prepare_rounds();
+	ready = true;
+	/* Other inputs may have made more of what stays. */
+	native_settle();
+	live = native_live();
+	choice = data;
+	choice_end = data + size;
+	run_round(size, host_getenv("NATIVE_SHOW"));
+	if (oracle_failure[0])
+		native_fail("%s", oracle_failure);
 }

@@ -6,8 +6,6 @@
 
 #include "native.h"
 
-unsigned long native_pv_read_cr3(void);
-void native_pv_write_cr3(unsigned long val);
 void native_pv_set_pte(pte_t *ptep, pte_t pte);
 
 PV_CALLEE_SAVE_REGS_THUNK(native_pv_save_fl);
@@ -27,11 +25,8 @@ struct paravirt_patch_template pv_ops = {
 	.irq.save_fl		= PV_CALLEE_SAVE(native_pv_save_fl),
 	.irq.irq_disable	= PV_CALLEE_SAVE(native_pv_irq_disable),
 	.irq.irq_enable		= PV_CALLEE_SAVE(native_pv_irq_enable),
-	.mmu.read_cr3		= native_pv_read_cr3,
-	.mmu.write_cr3		= native_pv_write_cr3,
 	.mmu.set_pte		= native_pv_set_pte,
 	.mmu.pte_val		= PV_CALLEE_SAVE(native_pv_value),
 	.mmu.make_pte		= PV_CALLEE_SAVE(native_pv_value),
 	.mmu.enter_mmap		= (void (*)(struct mm_struct *))nothing,
-	.mmu.flush_tlb_user	= nothing,
 };

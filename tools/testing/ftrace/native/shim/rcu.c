@@ -4,6 +4,8 @@
  * has slept. What is freed is freed by the worker, so that address sanitizer sees a late
  * reader.
  */
+#include <linux/irq_work.h>
+#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/rcupdate_wait.h>
@@ -80,6 +82,7 @@ void native_quiescent(void)
 	int cpu = raw_smp_processor_id();
 
 	smp_store_release(&quiet[cpu].switches, quiet[cpu].switches + 1);
+	smp_store_release(&current->rcu_tasks_holdout, false);
 }
 
 void native_sleep_begin(const char *what)
@@ -94,7 +97,7 @@ void native_sleep_end(void)
 	native_quiescent();
 }
 
-/* With host_lock(), so that the task stays. */
+/* With host_lock(), so that the task stays. A task that sleeps can be interrupted. */
 static bool reader(int cpu)
 {
 	struct task_struct *task = native_task(cpu);
@@ -103,42 +106,32 @@ static bool reader(int cpu)
 			native_preempt_count(cpu) || native_irqs_off(cpu));
 }
 
-static bool task_held_out(int cpu)
-{
-	struct task_struct *task = native_task(cpu);
-
-	return task && READ_ONCE(task->rcu_tasks_holdout);
-}
-
 bool native_cpu_runs(int cpu)
 {
 	return native_task(cpu) && !smp_load_acquire(&quiet[cpu].sleeps);
 }
 
-static bool cpu_quiet(int cpu, unsigned long switches, bool tasks)
+static bool cpu_quiet(int cpu, unsigned long switches)
 {
 	bool ret;
 
-	if (smp_load_acquire(&quiet[cpu].switches) != switches ||
-	    smp_load_acquire(&quiet[cpu].sleeps))
+	if (smp_load_acquire(&quiet[cpu].switches) != switches)
 		return true;
 	host_lock();
-	ret = tasks ? !task_held_out(cpu) : !reader(cpu);
+	ret = !reader(cpu);
 	host_unlock();
 	return ret;
 }
 
-/* As RCU tasks does: cond_resched_tasks_rcu_qs() clears the mark. */
-static void hold_out_tasks(void)
+/* Wait a little. */
+static void stall(unsigned long start, int cpu)
 {
-	host_lock();
-	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
-		if (native_task(cpu))
-			WRITE_ONCE(native_task(cpu)->rcu_tasks_holdout, true);
-	host_unlock();
+	host_usleep(20);
+	if (host_clock_ns() - start > STALL_NS)
+		native_fail("a grace period waits for CPU %d", cpu);
 }
 
-static void grace_period(bool tasks)
+void synchronize_rcu(void)
 {
 	int self = raw_smp_processor_id();
 	unsigned long start = host_clock_ns(), switches[NATIVE_CPUS];
@@ -148,38 +141,61 @@ static void grace_period(bool tasks)
 		switches[cpu] = smp_load_acquire(&quiet[cpu].switches);
 	/* What a reader stored before is seen; a reader that starts later sees what we stored. */
 	host_sync_cores();
-	if (tasks)
-		hold_out_tasks();
 	native_sleep_begin("synchronize_rcu");
-	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++) {
-		while (cpu != self && !cpu_quiet(cpu, switches[cpu], tasks)) {
-			host_usleep(20);
-			if (host_clock_ns() - start > STALL_NS)
-				native_fail("a grace period waits for CPU %d", cpu);
-		}
-	}
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
+		while (cpu != self && !cpu_quiet(cpu, switches[cpu]))
+			stall(start, cpu);
 	native_sleep_end();
 	host_sync_cores();
 }
 
-void synchronize_rcu(void)
+/* As RCU tasks does: a voluntary switch and cond_resched_tasks_rcu_qs() clear the mark. */
+static void hold_out_tasks(void)
 {
-	grace_period(false);
+	host_lock();
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
+		if (native_task(cpu))
+			WRITE_ONCE(native_task(cpu)->rcu_tasks_holdout, true);
+	host_unlock();
+}
+
+/* The CPUs are looked at together: meanwhile no task goes from one to another. */
+static int held_out_cpu(void)
+{
+	int cpu;
+
+	host_lock();
+	for (cpu = NATIVE_CPUS - 1; cpu >= 0; cpu--)
+		if (native_cpu_runs(cpu) && READ_ONCE(native_task(cpu)->rcu_tasks_holdout))
+			break;
+	host_unlock();
+	return cpu;
 }
 
 void synchronize_rcu_tasks(void)
 {
-	grace_period(true);
+	unsigned long start = host_clock_ns();
+	int cpu;
+
+	might_sleep();
+	host_sync_cores();
+	hold_out_tasks();
+	native_sleep_begin("synchronize_rcu_tasks");
+	while ((cpu = held_out_cpu()) >= 0)
+		stall(start, cpu);
+	native_sleep_end();
+	/* What cannot be preempted, too: interrupts of tasks that sleep. */
+	synchronize_rcu();
 }
 
 void synchronize_rcu_tasks_rude(void)
 {
-	grace_period(false);
+	synchronize_rcu();
 }
 
 void synchronize_srcu(struct srcu_struct *ssp)
 {
-	grace_period(false);
+	synchronize_rcu();
 }
 
 /* Work, and what waits for a grace period, done by one thread in order. */
@@ -190,6 +206,7 @@ struct job {
 	rcu_callback_t		func;
 	void			*free;
 	struct work_struct	*work;
+	struct irq_work		*irq;
 };
 
 static struct job *jobs, **jobs_end = &jobs;
@@ -244,19 +261,40 @@ bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
 	return true;
 }
 
+/* An interrupt later: by the worker. */
+bool irq_work_queue(struct irq_work *work)
+{
+	if (atomic_fetch_or(IRQ_WORK_PENDING, &work->node.a_flags) & IRQ_WORK_PENDING)
+		return false;
+	job_add((struct job){ .irq = work });
+	return true;
+}
+
+void irq_work_sync(struct irq_work *work)
+{
+	might_sleep();
+	/* As the sanitizer of threads understands it. */
+	while (__atomic_load_n(&work->node.a_flags.counter, __ATOMIC_ACQUIRE) & IRQ_WORK_PENDING)
+		usleep_range(20, 20);
+}
+
 static void job_run(struct job *j)
 {
 	if (j->rcu)
-		grace_period(false);
+		synchronize_rcu();
 	if (j->head) {
 		j->func(j->head);
 	} else if (j->work) {
 		clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(j->work));
 		j->work->func(j->work);
+	} else if (j->irq) {
+		j->irq->func(j->irq);
+		__atomic_and_fetch(&j->irq->node.a_flags.counter, ~IRQ_WORK_PENDING, __ATOMIC_RELEASE);
 	} else {
 		kvfree(j->free);
 	}
-	if (current->lockdep_depth || native_preempt_count(raw_smp_processor_id()))
+	/* The compiler may read "current" before the thread is this CPU. */
+	if (native_task(NATIVE_WORKER_CPU)->lockdep_depth || native_preempt_count(NATIVE_WORKER_CPU))
 		native_fail("a work keeps a lock");
 	host_free(j);
 }
@@ -266,6 +304,8 @@ static void worker(void *unused)
 	static struct task_struct task = { .comm = "kworker", .flags = PF_KTHREAD | PF_WQ_WORKER };
 
 	native_cpu_begin(&task, NATIVE_WORKER_CPU);
+	/* Its code has no call sites. */
+	native_kernel_exit();
 	host_lock();
 	for (;;) {
 		struct job *j = jobs;

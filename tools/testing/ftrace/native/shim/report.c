@@ -22,12 +22,38 @@ static void report(const char *fmt, va_list args)
 	host_write(text, strlen(text));
 }
 
+static char log[1 << 14];
+static size_t log_len;
+
+void native_log_begin(void)
+{
+	host_lock();
+	log_len = 0;
+	log[0] = 0;
+	host_unlock();
+}
+
+bool native_log_has(const char *text)
+{
+	bool has;
+
+	host_lock();
+	has = strstr(log, text);
+	host_unlock();
+	return has;
+}
+
 int _printk(const char *fmt, ...)
 {
 	bool end = printk_get_level(fmt) != 'c';
 	va_list args;
 
 	fmt = printk_skip_headers(fmt);
+	va_start(args, fmt);
+	host_lock();
+	log_len += vscnprintf(log + log_len, sizeof(log) - log_len, fmt, args);
+	host_unlock();
+	va_end(args);
 	if (native_quiet)
 		return 0;
 	va_start(args, fmt);
@@ -46,6 +72,14 @@ void __warn_printk(const char *fmt, ...)
 	va_start(args, fmt);
 	report(fmt, args);
 	va_end(args);
+}
+
+void native_print_symbol(const char *what, unsigned long addr)
+{
+	char line[KSYM_SYMBOL_LEN + 32];
+
+	snprintf(line, sizeof(line), "# %s %pS\n", what, (void *)addr);
+	host_write(line, strlen(line));
 }
 
 void native_backtrace(void)

@@ -4,24 +4,36 @@
 #include <kunit/test-bug.h>
 #include <linux/cpu.h>
 #include <linux/ftrace.h>
-#include <linux/hw_breakpoint.h>
+#include <linux/cpuhotplug.h>
 #include <linux/kallsyms.h>
+#include <linux/kdebug.h>
 #include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/panic_notifier.h>
 #include <linux/perf_event.h>
+#include <linux/pid_namespace.h>
 #include <linux/ratelimit.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
+#include <linux/stacktrace.h>
+#include <linux/suspend.h>
 #include <linux/srcu.h>
+#include <linux/trace_clock.h>
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
+#include <linux/version.h>
 #include <linux/vmalloc.h>
 
 #include <asm/nops.h>
 #include <asm/processor.h>
+#include <asm/tsc.h>
 
 #include <kunit/attributes.h>
 
+#include "trace.h"
 #include "native.h"
+
+int check_tsc_unstable(void) { return 0; }
 
 DEFINE_MUTEX(text_mutex);
 DEFINE_MUTEX(module_mutex);
@@ -39,12 +51,17 @@ u64 notrace sched_clock(void)
 	return host_clock_ns();
 }
 
+u64 notrace trace_clock_local(void)
+{
+	return host_clock_ns();
+}
+
 void ktime_get_ts64(struct timespec64 *ts)
 {
 	*ts = ns_to_timespec64(host_clock_ns());
 }
 
-/* No perf event, and no watchpoint. */
+/* No perf event. */
 #ifdef CONFIG_PERF_EVENTS
 bool perf_text_poke_wanted(void)
 {
@@ -56,8 +73,18 @@ void perf_event_text_poke(const void *addr, const void *old_bytes, size_t old_le
 {
 }
 
-void perf_event_ksymbol(u16 ksym_type, u64 addr, u32 len, bool unregister, const char *sym) { }
-void hw_breakpoint_restore(void) { }
+static atomic_long_t announced;
+
+void perf_event_ksymbol(u16 ksym_type, u64 addr, u32 len, bool unregister, const char *sym)
+{
+	if (atomic_long_add_return(unregister ? -1 : 1, &announced) < 0)
+		native_fail("perf is told that trampolines go which have not come");
+}
+
+long native_announced(void)
+{
+	return atomic_long_read(&announced);
+}
 #endif
 
 /* KUnit. */
@@ -67,32 +94,105 @@ void kunit_print_attr(void *test_or_suite, bool is_test, unsigned int test_level
 void add_taint(unsigned int flag, enum lockdep_ok ok) { }
 bool static_key_initialized = true;
 
-/* No modules but those that a test makes. */
-struct module *find_module(const char *name)
-{
-	return NULL;
-}
-
-int module_kallsyms_on_each_symbol(const char *modname,
-				   int (*fn)(void *, const char *, unsigned long), void *data)
-{
-	return 0;
-}
-
-unsigned long module_kallsyms_lookup_name(const char *name)
-{
-	return 0;
-}
-
-int module_address_lookup(unsigned long addr, unsigned long *size, unsigned long *offset,
-			  char **modname, const unsigned char **modbuildid, char *namebuf)
-{
-	return 0;
-}
-
 /* Messages are never too many. */
 int ___ratelimit(struct ratelimit_state *rs, const char *func)
 {
 	return 1;
 }
 
+/* CPUs come and go never, and nobody dies. */
+struct atomic_notifier_head panic_notifier_list;
+
+int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
+			int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu),
+			bool multi_instance)
+{
+	return 0;
+}
+
+int atomic_notifier_chain_register(struct atomic_notifier_head *nh, struct notifier_block *n)
+{
+	return 0;
+}
+
+int register_die_notifier(struct notifier_block *nb)
+{
+	return 0;
+}
+
+int register_pm_notifier(struct notifier_block *nb)
+{
+	return 0;
+}
+
+int unregister_pm_notifier(struct notifier_block *nb)
+{
+	return 0;
+}
+
+int register_module_notifier(struct notifier_block *nb)
+{
+	return 0;
+}
+
+/* No events but those of functions. Who removes a trace array waits for tasks in its events. */
+int event_trace_init(void) { return 0; }
+void trace_event_init(void) { }
+
+struct trace_event_file *__find_event_file(struct trace_array *tr, const char *system,
+					   const char *event)
+{
+	return NULL;
+}
+
+int event_trace_add_tracer(struct dentry *parent, struct trace_array *tr)
+{
+	return 0;
+}
+
+int event_trace_del_tracer(struct trace_array *tr)
+{
+	synchronize_rcu();
+	return 0;
+}
+
+/* The frames of the host. Its signals have no frame here. */
+unsigned int stack_trace_save(unsigned long *store, unsigned int size, unsigned int skip)
+{
+	void *stack[64];
+	unsigned int nr = host_stack(stack, ARRAY_SIZE(stack)), n = 0;
+
+	for (skip++; skip < nr && n < size; skip++)
+		store[n++] = (unsigned long)stack[skip];
+	return n;
+}
+
+/* The largest pid. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+int pid_max = PID_MAX_DEFAULT;
+#else
+struct pid_namespace init_pid_ns = { .pid_max = PID_MAX_DEFAULT };
+#endif
+
+/* The names of tasks. */
+int native_cmdlines;
+
+int trace_create_savedcmd(void)
+{
+	return 0;
+}
+
+void tracing_record_taskinfo(struct task_struct *task, int flags)
+{
+}
+
+void tracing_start_cmdline_record(void)
+{
+	native_cmdlines++;
+}
+
+void tracing_stop_cmdline_record(void)
+{
+	if (!native_cmdlines--)
+		native_fail("names of tasks are switched off twice");
+}

@@ -10,7 +10,17 @@
 
 #include "native.h"
 
-struct task_struct init_task = { .comm = "native", .flags = PF_KTHREAD | PF_IDLE };
+struct task_struct init_task = {
+	.comm = "native", .flags = PF_KTHREAD | PF_IDLE, .tasks = LIST_HEAD_INIT(init_task.tasks),
+};
+
+/* Only the task that asks can be traced by the graph tracer; the others have no stack for it. */
+struct task_struct *idle_task(int cpu)
+{
+	static struct task_struct idle[NATIVE_CPUS];
+
+	return cpu == raw_smp_processor_id() ? current : &idle[cpu];
+}
 
 struct kthread {
 	struct task_struct	task;
@@ -97,8 +107,17 @@ void msleep(unsigned int msecs)
 	native_sleep_end();
 }
 
+/* With a fault, a task that waits for another one may wait for ever. */
+#define FAULT_WAIT_US	(2 * USEC_PER_SEC)
+
 void usleep_range_state(unsigned long min, unsigned long max, unsigned int state)
 {
+	static unsigned long waited[NATIVE_CPUS];
+	unsigned long *us = &waited[raw_smp_processor_id()];
+
+	*us += min;
+	if (native_fault && *us > FAULT_WAIT_US)
+		native_fail("waits too long");
 	native_sleep_begin("usleep_range");
 	host_usleep(min);
 	native_sleep_end();

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Text that can be changed while it runs: the text of the program and of trampolines and
- * modules is a file in memory. Its pages are mapped a second time to write to, as the page
- * tables of the window say, which are real.
+ * modules is a file in memory, which is mapped to run, and a second time to write to.
  */
+#include <linux/context_tracking_state.h>
 #include <linux/execmem.h>
 #include <linux/ftrace.h>
 #include <linux/mm.h>
-#include <linux/memory.h>
-#include <linux/sched/mm.h>
 #include <linux/set_memory.h>
+#include <linux/smp.h>
+#include <linux/static_call.h>
+#include <linux/unaligned.h>
 #include <linux/version.h>
 #include <linux/vmalloc.h>
 
-#include <asm/paravirt.h>
 #include <asm/sections.h>
-#include <asm/sync_core.h>
 #include <asm/text-patching.h>
-#include <asm/tlbflush.h>
 
 #include "native.h"
 
-/* Where modules and trampolines are: a call reaches all text. */
-#define ARENA		0x50000000UL
+/* Where modules and trampolines are, see native.lds: a call reaches all text. */
+extern char native_arena_start[], native_arena_end[];
+#define ARENA		((unsigned long)native_arena_start)
 #define ARENA_SIZE	SZ_16M
 
 static unsigned long text_start, text_size;
@@ -37,10 +36,23 @@ unsigned long native_text_offset(unsigned long addr)
 	return text_size + addr - ARENA;
 }
 
+char *native_text_alias(unsigned long addr)
+{
+	return alias + native_text_offset(addr);
+}
+
+bool native_is_arena(unsigned long addr)
+{
+	return addr - ARENA < ARENA_SIZE;
+}
+
 void native_text_init(void)
 {
 	unsigned long end = (unsigned long)_etext, init_end = (unsigned long)__init_end;
 
+	if (native_arena_end - native_arena_start != ARENA_SIZE)
+		native_fail("native.lds has another size of the arena");
+	host_forbid(native_arena_start, ARENA_SIZE);
 	text_start = (unsigned long)_stext & PAGE_MASK;
 	text_size = PAGE_ALIGN(max(end, init_end)) - text_start;
 	if (host_text_create(text_size + ARENA_SIZE))
@@ -57,18 +69,10 @@ void native_text_done(void)
 	host_map((void *)text_start, text_size, 0, 0, 1);
 }
 
-void *text_poke_copy(void *addr, const void *opcode, size_t len)
+/* No code is called any more. LeakSanitizer reads all memory of the program. */
+void native_text_end(void)
 {
-	memcpy(alias + native_text_offset((unsigned long)addr), opcode, len);
-	host_sync_cores();
-	return addr;
-}
-
-void *text_poke_set(void *addr, int c, size_t len)
-{
-	memset(alias + native_text_offset((unsigned long)addr), c, len);
-	host_sync_cores();
-	return addr;
+	host_map((void *)ARENA, ARENA_SIZE, native_text_offset(ARENA), 0, 0);
 }
 
 /* Long enough for a few calls of a function; and how long to wait for that, in rounds. */
@@ -80,7 +84,7 @@ static void let_run(int cpu)
 {
 	unsigned long start;
 
-	if (cpu == raw_smp_processor_id() || !native_cpu_runs(cpu))
+	if (cpu == raw_smp_processor_id() || !native_is_inside(cpu) || !native_cpu_runs(cpu))
 		return;
 	start = native_run_ns(cpu);
 	for (int i = 0; i < MAX_ROUNDS; i++) {
@@ -90,24 +94,43 @@ static void let_run(int cpu)
 	}
 }
 
+bool native_broadcast_waits = true;
+
+static atomic_long_t broadcasts;
+
+unsigned long native_broadcasts(void)
+{
+	return atomic_long_read(&broadcasts);
+}
+
 /*
- * The kernel's broadcast waits until each CPU has answered. membarrier() does not wait for a
+ * A broadcast. The kernel's waits until each CPU has answered. membarrier() does not wait for a
  * thread that the host does not run, which would never see what is between two broadcasts.
  */
-void text_poke_sync(void)
+void on_each_cpu_cond_mask(smp_cond_func_t cond, smp_call_func_t func, void *info, bool wait,
+			   const struct cpumask *mask)
 {
-	host_sync_cores();
-	sync_core();
+	unsigned long flags;
+
+	atomic_long_inc(&broadcasts);
+	if (!cond || native_others_are_inside(cond, info))
+		host_sync_cores();
+	local_irq_save(flags);
+	func(info);
+	native_sender_serialised();
+	local_irq_restore(flags);
+	if (!READ_ONCE(native_broadcast_waits))
+		return;
 	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
 		let_run(cpu);
 }
 
-void smp_text_poke_sync_each_cpu(void)
-{
-	text_poke_sync();
-}
+/*
+ * Memory for code. What was freed longest ago is used again first, and only when a use after the
+ * free had time to crash: when QUARANTINE pieces of the size are free, or no other memory is left.
+ */
+#define QUARANTINE	48
 
-/* Memory for code. What was freed longest ago is used again first. */
 static struct {
 	unsigned long	addr;
 	size_t		size;
@@ -119,32 +142,33 @@ static unsigned long arena_used, nr_freed;
 
 static unsigned int execmem_pick(size_t size)
 {
-	unsigned int best = ARRAY_SIZE(given);
+	bool room = arena_used + size <= ARENA_SIZE && nr_given < ARRAY_SIZE(given);
+	unsigned int best = ARRAY_SIZE(given), nr = 0;
 
-	for (unsigned int n = 0; n < nr_given; n++)
-		if (given[n].freed && given[n].size == size &&
-		    (best == ARRAY_SIZE(given) || given[n].freed < given[best].freed))
+	for (unsigned int n = 0; n < nr_given; n++) {
+		if (!given[n].freed || given[n].size != size)
+			continue;
+		if (!nr++ || given[n].freed < given[best].freed)
 			best = n;
-	return best;
+	}
+	if (nr >= QUARANTINE || !room)
+		return best;
+	given[nr_given].addr = ARENA + arena_used;
+	given[nr_given].size = size;
+	arena_used += size;
+	return nr_given++;
 }
 
 void *execmem_alloc(enum execmem_type type, size_t size)
 {
-	unsigned int n = ARRAY_SIZE(given);
 	void *p = NULL;
+	unsigned int n;
 
 	if (native_alloc_fails(GFP_KERNEL))
 		return NULL;
 	size = PAGE_ALIGN(size);
 	host_lock();
-	if (arena_used + size <= ARENA_SIZE && nr_given < ARRAY_SIZE(given)) {
-		n = nr_given++;
-		given[n].addr = ARENA + arena_used;
-		given[n].size = size;
-		arena_used += size;
-	} else {
-		n = execmem_pick(size);
-	}
+	n = execmem_pick(size);
 	if (n < ARRAY_SIZE(given)) {
 		given[n].freed = 0;
 		p = host_map((void *)given[n].addr, size, native_text_offset(given[n].addr), 1, 0);
@@ -181,121 +205,19 @@ int set_memory_rox(unsigned long addr, int pages)
 		0 : -ENOMEM;
 }
 
+/* A static call goes through a jump, which is all that changes here. */
+void __static_call_update(struct static_call_key *key, void *tramp, void *func)
+{
+	unsigned long at = (unsigned long)tramp;
+
+	WRITE_ONCE(key->func, func);
+	put_unaligned((u32)((unsigned long)func - at - 5), (u32 *)(native_text_alias(at) + 1));
+	*native_text_alias(at) = JMP32_INSN_OPCODE;
+	host_sync_cores();
+}
+
 long copy_from_kernel_nofault(void *dst, const void *src, size_t size)
 {
 	memcpy(dst, src, size);
 	return 0;
-}
-
-/* The window. Its tables are one array; the number of a page is that of the file. */
-#define WINDOW_TABLES	8
-
-struct mm_struct init_mm;
-static struct mm_struct window_mm;
-static pte_t window_ptes[WINDOW_TABLES * PTRS_PER_PTE];
-static pgd_t window_pgd[PTRS_PER_PGD];
-static spinlock_t window_lock = __SPIN_LOCK_UNLOCKED(window_lock);
-pteval_t __supported_pte_mask = ~0UL;
-pteval_t __default_kernel_pte_mask = ~0UL;
-
-struct mm_struct *mm_alloc(void)
-{
-	window_mm.pgd = window_pgd;
-	return &window_mm;
-}
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
-pte_t *__get_locked_pte(struct mm_struct *mm, unsigned long addr, spinlock_t **ptl)
-#else
-pte_t *get_locked_pte(struct mm_struct *mm, unsigned long addr, spinlock_t **ptl)
-#endif
-{
-	unsigned long n = (addr - PMD_SIZE) >> PAGE_SHIFT;
-
-	if (mm != &window_mm || n >= ARRAY_SIZE(window_ptes))
-		native_fail("page tables of %lx", addr);
-	rcu_read_lock();
-	spin_lock(&window_lock);
-	*ptl = &window_lock;
-	return &window_ptes[n];
-}
-
-/*
- * A page stays mapped until its entry names another page, as the TLB may keep an entry that is
- * gone. Mapping costs the host more than all else.
- */
-void native_pv_set_pte(pte_t *ptep, pte_t pte)
-{
-	static unsigned long mapped[ARRAY_SIZE(window_ptes)];
-	unsigned long n = ptep - window_ptes, pa = pte.pte & PTE_PFN_MASK;
-	void *addr = (void *)(PMD_SIZE + (n << PAGE_SHIFT));
-
-	if (n >= ARRAY_SIZE(window_ptes) || !lock_is_held(&window_lock.dep_map))
-		native_fail("a page table entry without its lock");
-	*ptep = pte;
-	if (!pte.pte || mapped[n] == pa + 1)
-		return;
-	mapped[n] = pa + 1;
-	if (!host_map(addr, PAGE_SIZE, pa, 1, 0))
-		native_fail("no mapping of the window");
-}
-
-unsigned long __phys_addr(unsigned long addr)
-{
-	return addr;
-}
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
-unsigned long __phys_addr_symbol(unsigned long addr)
-{
-	return native_text_offset(addr);
-}
-#else
-/* The text of the program begins at __START_KERNEL_map. */
-unsigned long phys_base;
-#endif
-
-unsigned long vmalloc_to_pfn(const void *addr)
-{
-	return native_text_offset((unsigned long)addr) >> PAGE_SHIFT;
-}
-
-/* Which page tables a CPU has loaded. */
-static unsigned long cr3[NATIVE_CPUS];
-
-unsigned long native_pv_read_cr3(void)
-{
-	return cr3[raw_smp_processor_id()];
-}
-
-void native_pv_write_cr3(unsigned long val)
-{
-	if (!native_irqs_off(raw_smp_processor_id()))
-		native_fail("CR3 is loaded with interrupts on");
-	if (val && val != (unsigned long)window_pgd)
-		native_fail("CR3 is loaded with %lx", val);
-	cr3[raw_smp_processor_id()] = val;
-}
-
-void flush_tlb_local(void) { }
-
-int native_trap(struct host_regs *host)
-{
-	struct pt_regs regs = {
-		.ip = host->ip, .sp = host->sp, .flags = host->flags, .cs = __KERNEL_CS,
-	};
-	bool ours;
-
-	preempt_count_add(HARDIRQ_OFFSET);
-	ours = ftrace_int3_handler(&regs);
-	preempt_count_sub(HARDIRQ_OFFSET);
-	if (!ours) {
-		/* The site has changed meanwhile: run what is there now, as the kernel does. */
-		if (*(u8 *)(host->ip - INT3_INSN_SIZE) == INT3_INSN_OPCODE)
-			return 0;
-		regs.ip = host->ip - INT3_INSN_SIZE;
-	}
-	host->ip = regs.ip;
-	host->sp = regs.sp;
-	return 1;
 }

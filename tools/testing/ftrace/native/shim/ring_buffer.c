@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring buffer of the function tracer: keeps the last events of each CPU in order. Nobody
+ * consumes events; a test reads all of them.
+ */
+#include <linux/ring_buffer.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/trace_seq.h>
+
+#include "trace.h"
+#include "native.h"
+
+#define ROOM	SZ_16K
+
+struct cpu_ring {
+	unsigned int	used;		/* the end of the last event that was committed */
+	unsigned int	reserved;	/* the end of an event that is being written */
+	unsigned long	overruns;
+	u8		data[ROOM] __aligned(8);
+};
+
+struct trace_buffer {
+	bool		on;
+	atomic_t	disabled;
+	unsigned long	size;
+	struct cpu_ring	*ring[NATIVE_CPUS];
+};
+
+struct trace_buffer *__ring_buffer_alloc(unsigned long size, unsigned int flags,
+					 struct lock_class_key *key)
+{
+	struct trace_buffer *b;
+
+	if (native_alloc_fails(GFP_KERNEL))
+		return NULL;
+	b = host_alloc(sizeof(*b));
+	memset(b, 0, sizeof(*b));
+	b->on = true;
+	b->size = size;
+	return b;
+}
+
+void ring_buffer_free(struct trace_buffer *b)
+{
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
+		host_free(b->ring[cpu]);
+	host_free(b);
+}
+
+int ring_buffer_resize(struct trace_buffer *b, unsigned long size, int cpu)
+{
+	if (native_alloc_fails(GFP_KERNEL))
+		return -ENOMEM;
+	b->size = size;
+	return 0;
+}
+
+unsigned long ring_buffer_size(struct trace_buffer *b, int cpu)
+{
+	return b->size;
+}
+
+bool ring_buffer_expanded(struct trace_buffer *b)
+{
+	return true;
+}
+
+/* As in the kernel, preemption stays off until the event is committed. */
+struct ring_buffer_event *ring_buffer_lock_reserve(struct trace_buffer *b, unsigned long length)
+{
+	unsigned int size = ALIGN(sizeof(struct ring_buffer_event) + 4 + length, 8);
+	struct ring_buffer_event *event;
+	struct cpu_ring *ring;
+	int cpu;
+
+	preempt_disable_notrace();
+	cpu = raw_smp_processor_id();
+	if (!READ_ONCE(b->on) || atomic_read(&b->disabled)) {
+		preempt_enable_notrace();
+		return NULL;
+	}
+	ring = b->ring[cpu];
+	if (!ring) {
+		ring = host_alloc(sizeof(*ring));
+		memset(ring, 0, sizeof(*ring));
+		b->ring[cpu] = ring;
+	}
+	if (ring->reserved != ring->used)
+		native_fail("an event is reserved while another one is written");
+	if (ring->used + size > ROOM) {
+		ring->overruns++;
+		ring->used = 0;
+	}
+	event = (void *)ring->data + ring->used;
+	event->type_len = 0;
+	event->time_delta = size;
+	event->array[0] = length;
+	ring->reserved = ring->used + size;
+	return event;
+}
+
+int ring_buffer_unlock_commit(struct trace_buffer *b)
+{
+	struct cpu_ring *ring = b->ring[raw_smp_processor_id()];
+
+	if (ring->reserved == ring->used)
+		native_fail("no event to commit");
+	ring->used = ring->reserved;
+	preempt_enable_notrace();
+	return 0;
+}
+
+void *ring_buffer_event_data(struct ring_buffer_event *event)
+{
+	return &event->array[1];
+}
+
+unsigned int ring_buffer_event_length(struct ring_buffer_event *event)
+{
+	return event->array[0];
+}
+
+u64 ring_buffer_time_stamp(struct trace_buffer *b)
+{
+	return host_clock_ns();
+}
+
+bool ring_buffer_time_stamp_abs(struct trace_buffer *b)
+{
+	return false;
+}
+
+void ring_buffer_normalize_time_stamp(struct trace_buffer *b, int cpu, u64 *ts) { }
+
+u64 ring_buffer_event_time_stamp(struct trace_buffer *b, struct ring_buffer_event *event)
+{
+	return host_clock_ns();
+}
+
+void ring_buffer_record_disable(struct trace_buffer *b)
+{
+	atomic_inc(&b->disabled);
+}
+
+void ring_buffer_record_enable(struct trace_buffer *b)
+{
+	if (atomic_dec_return(&b->disabled) < 0)
+		native_fail("recording is enabled more often than disabled");
+}
+
+void ring_buffer_record_on(struct trace_buffer *b)
+{
+	WRITE_ONCE(b->on, true);
+}
+
+void ring_buffer_record_off(struct trace_buffer *b)
+{
+	WRITE_ONCE(b->on, false);
+}
+
+bool ring_buffer_record_is_set_on(struct trace_buffer *b)
+{
+	return READ_ONCE(b->on);
+}
+
+unsigned long ring_buffer_overruns(struct trace_buffer *b)
+{
+	unsigned long overruns = 0;
+
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
+		overruns += b->ring[cpu] ? b->ring[cpu]->overruns : 0;
+	return overruns;
+}
+
+static void reset(struct trace_buffer *b)
+{
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
+		if (b->ring[cpu])
+			b->ring[cpu]->used = b->ring[cpu]->reserved = 0;
+}
+
+void ring_buffer_reset_online_cpus(struct trace_buffer *b)
+{
+	reset(b);
+}
+
+void ring_buffer_reset(struct trace_buffer *b)
+{
+	reset(b);
+}
+
+void ring_buffer_nest_start(struct trace_buffer *b) { }
+void ring_buffer_nest_end(struct trace_buffer *b) { }
+void ring_buffer_change_overwrite(struct trace_buffer *b, int val) { }
+void ring_buffer_set_time_stamp_abs(struct trace_buffer *b, bool abs) { }
+
+bool ring_buffer_empty(struct trace_buffer *b)
+{
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
+		if (b->ring[cpu] && b->ring[cpu]->used)
+			return false;
+	return true;
+}
+
+bool ring_buffer_empty_cpu(struct trace_buffer *b, int cpu)
+{
+	return !b->ring[cpu] || !b->ring[cpu]->used;
+}
+
+/**
+ * native_events - look at the events of a trace array, the oldest first
+ * @tr: the trace array
+ * @func: called for each event; if it returns false, no further events are looked at
+ * @data: for @func
+ */
+void native_events(struct trace_array *tr, bool (*func)(struct trace_entry *entry, void *data),
+		   void *data)
+{
+	struct trace_buffer *b = tr->array_buffer.buffer;
+
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++) {
+		struct cpu_ring *ring = b->ring[cpu];
+
+		for (unsigned int at = 0; ring && at < ring->used; ) {
+			struct ring_buffer_event *event = (void *)ring->data + at;
+
+			if (!func(ring_buffer_event_data(event), data))
+				return;
+			at += event->time_delta;
+		}
+	}
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Commands in set_ftrace_filter: what they do, how the file shows them, how they go. */
+#include <linux/fs.h>
+#include <linux/ftrace.h>
+
+#include "trace.h"
+#include "module.h"
+#include "tests.h"
+
+#define FILTER		"instances/c/set_ftrace_filter"
+#define HEADER		"#### all functions enabled ####\n"
+
+static struct trace_array *tr;
+
+static int commands_init(struct kunit *test)
+{
+	int ret = native_mkdir("c");
+
+	tr = trace_array_find("c");
+	native_mod_setup();
+	return ret;
+}
+
+static void commands_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, native_rmdir("c"), 0);
+	ftrace_kunit_exit(test);
+}
+
+static void echo(struct kunit *test, const char *words, int ret, const char *want)
+{
+	KUNIT_EXPECT_EQ_MSG(test, native_echo(FILTER, O_APPEND, words), ret, "%s", words);
+	native_expect_file(test, FILTER, want);
+}
+
+/* Is tracing on after a call of a function? */
+static bool on_after(test_func_t func)
+{
+	func(1);
+	return tracer_tracing_is_on(tr);
+}
+
+static void commands_switch_tracing(struct kunit *test)
+{
+	echo(test, "ftrace_kunit_func1:traceoff", 0, HEADER "ftrace_kunit_func1:traceoff:unlimited\n");
+	echo(test, "ftrace_kunit_func2:traceon:2", 0, HEADER "ftrace_kunit_func2:traceon:count=2\n"
+	     "ftrace_kunit_func1:traceoff:unlimited\n");
+	KUNIT_EXPECT_TRUE(test, on_after(ftrace_kunit_func3));
+	for (int i = 0; i < 2; i++) {
+		KUNIT_EXPECT_FALSE(test, on_after(ftrace_kunit_func1));
+		KUNIT_EXPECT_FALSE(test, on_after(ftrace_kunit_func1));
+		KUNIT_EXPECT_TRUE(test, on_after(ftrace_kunit_func2));
+		/* Tracing is on already: this does not count. */
+		KUNIT_EXPECT_TRUE(test, on_after(ftrace_kunit_func2));
+	}
+	native_expect_file(test, FILTER, HEADER "ftrace_kunit_func2:traceon:count=0\n"
+			   "ftrace_kunit_func1:traceoff:unlimited\n");
+	KUNIT_EXPECT_FALSE(test, on_after(ftrace_kunit_func1));
+	KUNIT_EXPECT_FALSE(test, on_after(ftrace_kunit_func2));
+	tracer_tracing_on(tr);
+	/* A function that has the command keeps its count. */
+	echo(test, "ftrace_kunit_func2:traceon:5", -EINVAL, HEADER "ftrace_kunit_func2:traceon:count=0\n"
+	     "ftrace_kunit_func1:traceoff:unlimited\n");
+	/* A number and no number are two commands; an empty number is -1, which is unlimited. */
+	echo(test, "ftrace_kunit_func3:traceoff:", 0, HEADER "ftrace_kunit_func3:traceoff:count=-1\n"
+	     "ftrace_kunit_func2:traceon:count=0\nftrace_kunit_func1:traceoff:unlimited\n");
+	KUNIT_EXPECT_FALSE(test, on_after(ftrace_kunit_func3));
+	tracer_tracing_on(tr);
+	echo(test, "!ftrace_kunit_func1:traceoff:0", -EINVAL,
+	     HEADER "ftrace_kunit_func3:traceoff:count=-1\n"
+	     "ftrace_kunit_func2:traceon:count=0\nftrace_kunit_func1:traceoff:unlimited\n");
+	echo(test, "!ftrace_kunit_func1:traceoff", 0, HEADER "ftrace_kunit_func3:traceoff:count=-1\n"
+	     "ftrace_kunit_func2:traceon:count=0\n");
+	KUNIT_EXPECT_TRUE(test, on_after(ftrace_kunit_func1));
+	KUNIT_EXPECT_FALSE(test, on_after(ftrace_kunit_func3));
+	tracer_tracing_on(tr);
+	echo(test, "!*:traceoff:0", 0, HEADER "ftrace_kunit_func2:traceon:count=0\n");
+	echo(test, "!ftrace_kunit_func2:traceon:0", 0, HEADER);
+	echo(test, "!ftrace_kunit_func2:traceon:0", -ENODEV, HEADER);
+	KUNIT_EXPECT_TRUE(test, on_after(ftrace_kunit_func3));
+	native_expect_file(test, "enabled_functions", "");
+}
+
+/* Without a name a command goes from all functions. */
+static void all_functions_of_a_command_go(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "ftrace_kunit_func[1-3]:traceoff:3"), 0);
+	echo(test, "!:traceoff:0", 0, HEADER);
+	KUNIT_EXPECT_TRUE(test, on_after(ftrace_kunit_func1));
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "ftrace_kunit_func[1-3]:traceoff"), 0);
+	echo(test, "!*:traceoff", 0, HEADER);
+	KUNIT_EXPECT_TRUE(test, on_after(ftrace_kunit_func2));
+	native_expect_file(test, "enabled_functions", "");
+}
+
+/* A command of which some functions go keeps its place among the ops of the others. */
+static void commands_keep_their_place(struct kunit *test)
+{
+	static struct ftrace_ops older, younger;
+	char was[512], is[512];
+
+	older = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	younger = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+	ftrace_kunit_add_ops(test, &older);
+	ftrace_kunit_add_ops(test, &younger);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&older, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&younger, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&older), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "ftrace_kunit_func[1-3]:traceoff:3"), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&younger), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "!ftrace_kunit_func3:traceoff:0"), 0);
+	native_expect_glob(test, "enabled_functions",
+			   "ftrace_kunit_func1 (3)*->ftrace_kunit_note_x+*->probe_hit+*->ftrace_kunit_note+*\n"
+			   "ftrace_kunit_func2 (1)*probe_hit*\n");
+	native_cat("enabled_functions", was, sizeof(was), 100);
+	/* The lists that are made anew after tracing was off. */
+	KUNIT_EXPECT_EQ(test, native_sysctl_write("ftrace_enabled", "0"), 0);
+	KUNIT_EXPECT_EQ(test, native_sysctl_write("ftrace_enabled", "1"), 0);
+	native_expect_glob(test, "enabled_functions",
+			   "ftrace_kunit_func1 (3)*->ftrace_kunit_note_x+*->probe_hit+*->ftrace_kunit_note+*\n"
+			   "ftrace_kunit_func2 (1)*probe_hit*\n");
+	native_cat("enabled_functions", is, sizeof(is), 100);
+	KUNIT_EXPECT_EQ(test, strlen(is), strlen(was));
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&younger), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&older), 0);
+}
+
+/* Some functions of a command go; the others go on, with their counts. */
+static void functions_of_a_command_go(struct kunit *test)
+{
+	char text[256];
+
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "ftrace_kunit_func[1-3]:traceoff:3"), 0);
+	KUNIT_EXPECT_FALSE(test, on_after(ftrace_kunit_func1));
+	tracer_tracing_on(tr);
+	native_cat(FILTER, text, sizeof(text), 64);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "ftrace_kunit_func1:traceoff:count=2\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "ftrace_kunit_func2:traceoff:count=3\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "ftrace_kunit_func3:traceoff:count=3\n"));
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "!native_func_100:traceoff:0"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "!ftrace_kunit_func[23]:traceoff:0"), 0);
+	native_expect_file(test, FILTER, HEADER "ftrace_kunit_func1:traceoff:count=2\n");
+	KUNIT_EXPECT_TRUE(test, on_after(ftrace_kunit_func2));
+	KUNIT_EXPECT_FALSE(test, on_after(ftrace_kunit_func1));
+	tracer_tracing_on(tr);
+	/* More functions join. */
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "ftrace_kunit_func*:traceoff:1"), 0);
+	native_cat(FILTER, text, sizeof(text), 64);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "ftrace_kunit_func1:traceoff:count=1\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "ftrace_kunit_func4:traceoff:count=1\n"));
+	KUNIT_EXPECT_FALSE(test, on_after(ftrace_kunit_func4));
+	tracer_tracing_on(tr);
+	KUNIT_EXPECT_TRUE(test, on_after(ftrace_kunit_func4));
+	/* They go with their instance. */
+}
+
+static void wrong_commands_are_refused(struct kunit *test)
+{
+	echo(test, "nosuch:traceoff", -EINVAL, HEADER);
+	echo(test, "ftrace_kunit_func1:traceoff:x", -EINVAL, HEADER);
+	echo(test, "ftrace_kunit_func1:nosuch", -EINVAL, HEADER);
+	echo(test, "!ftrace_kunit_func1:traceoff", -ENODEV, HEADER);
+	echo(test, "!!ftrace_kunit_func1:traceoff", -EINVAL, HEADER);
+	KUNIT_EXPECT_EQ(test, native_echo("instances/c/set_ftrace_notrace", O_APPEND,
+					  "ftrace_kunit_func1:traceoff"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_echo("set_graph_function", O_APPEND,
+					  "ftrace_kunit_func1:traceoff"), -ENODEV);
+	/* With O_TRUNC a command empties the filter, too. */
+	echo(test, "native_func_201", 0, "native_func_201\n");
+	echo(test, "ftrace_kunit_func1:traceoff:7", 0,
+	     "native_func_201\nftrace_kunit_func1:traceoff:count=7\n");
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_TRUNC, "ftrace_kunit_func2:traceoff:6"), 0);
+	native_expect_glob(test, FILTER, HEADER "ftrace_kunit_func?:traceoff:count=?\n"
+			   "ftrace_kunit_func?:traceoff:count=?\n");
+}
+
+static bool count_stack(struct trace_entry *entry, void *data)
+{
+	*(unsigned int *)data += entry->type == TRACE_STACK;
+	return true;
+}
+
+static unsigned int stacks(void)
+{
+	unsigned int nr = 0;
+
+	native_events(tr, count_stack, &nr);
+	return nr;
+}
+
+static void stacks_are_recorded(struct kunit *test)
+{
+	echo(test, "ftrace_kunit_func1:stacktrace:2", 0,
+	     HEADER "ftrace_kunit_func1:stacktrace:count=2\n");
+	tracer_tracing_off(tr);
+	ftrace_kunit_func1(1);
+	tracer_tracing_on(tr);
+	KUNIT_EXPECT_EQ(test, stacks(), 0U);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, stacks(), 1U);
+	native_expect_file(test, FILTER, HEADER "ftrace_kunit_func1:stacktrace:count=1\n");
+	ftrace_kunit_func1(1);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, stacks(), 2U);
+	echo(test, "ftrace_kunit_func2:stacktrace", 0, HEADER
+	     "ftrace_kunit_func2:stacktrace:unlimited\nftrace_kunit_func1:stacktrace:count=0\n");
+	ftrace_kunit_func2(1);
+	ftrace_kunit_func2(1);
+	KUNIT_EXPECT_EQ(test, stacks(), 4U);
+	/* Empty, a number is unlimited. */
+	echo(test, "!*:stacktrace:", 0, HEADER "ftrace_kunit_func2:stacktrace:unlimited\n");
+	echo(test, "ftrace_kunit_func3:stacktrace:", 0, HEADER
+	     "ftrace_kunit_func3:stacktrace:count=-1\nftrace_kunit_func2:stacktrace:unlimited\n");
+	ftrace_kunit_func3(1);
+	ftrace_kunit_func3(1);
+	KUNIT_EXPECT_EQ(test, stacks(), 6U);
+	native_expect_file(test, FILTER, HEADER "ftrace_kunit_func3:stacktrace:count=-1\n"
+			   "ftrace_kunit_func2:stacktrace:unlimited\n");
+}
+
+/* Functions in the same bucket of a hash are listed once. */
+static void many_functions_are_listed(struct kunit *test)
+{
+	static char text[8192];
+
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "native_func_3[0-7]?:traceoff:9"), 0);
+	KUNIT_EXPECT_GT(test, native_cat(FILTER, text, sizeof(text), 100), 0);
+	for (unsigned int i = 300; i < 380; i++) {
+		char line[48];
+		const char *first;
+
+		snprintf(line, sizeof(line), "\nnative_func_%u:traceoff:count=9\n", i);
+		first = strstr(text, line);
+		KUNIT_ASSERT_NOT_NULL_MSG(test, first, "%s", line);
+		KUNIT_ASSERT_NULL_MSG(test, strstr(first + 1, line), "%s", line);
+	}
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "!*:traceoff:0"), 0);
+}
+
+/* How the file shows them; what they print is trace.c's. */
+static void dumps_count_once(struct kunit *test)
+{
+	echo(test, "native_func_240:dump", 0, HEADER "native_func_240:dump:count=1\n");
+	echo(test, "native_func_241:cpudump", 0, HEADER "native_func_241:cpudump:unlimited\n"
+	     "native_func_240:dump:count=1\n");
+	native_log_begin();
+	native_funcs[140](1);
+	KUNIT_EXPECT_TRUE(test, native_log_has("Dumping ftrace buffer"));
+	native_log_begin();
+	native_funcs[140](1);
+	KUNIT_EXPECT_FALSE(test, native_log_has("Dumping ftrace buffer"));
+	native_funcs[141](1);
+	KUNIT_EXPECT_TRUE(test, native_log_has("Dumping ftrace buffer"));
+	native_expect_file(test, FILTER, HEADER "native_func_241:cpudump:unlimited\n"
+			   "native_func_240:dump:count=0\n");
+	echo(test, "!native_func_240:dump", 0, HEADER "native_func_241:cpudump:unlimited\n");
+	echo(test, "!*:cpudump", 0, HEADER);
+}
+
+/* Commands of functions of a module go with the module. */
+static void commands_go_with_a_module(struct kunit *test)
+{
+	native_mod_load();
+	echo(test, "native_mod_1:traceoff:3", 0, HEADER "native_mod_1 [native_mod]:traceoff:count=3\n");
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "native_func_250:traceoff:3"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "native_mod_2:traceon"), 0);
+	native_expect_glob(test, FILTER, HEADER "native_mod_2 ?native_mod?:traceon:unlimited\n"
+			   "native_*:traceoff:count=3\nnative_*:traceoff:count=3\n");
+	((native_func_t *)native_mod_ips[1])(0);
+	KUNIT_EXPECT_FALSE(test, tracer_tracing_is_on(tr));
+	((native_func_t *)native_mod_ips[2])(0);
+	KUNIT_EXPECT_TRUE(test, tracer_tracing_is_on(tr));
+	native_mod_release();
+	native_expect_file(test, FILTER, HEADER "native_func_250:traceoff:count=3\n");
+	native_mod_load();
+	((native_func_t *)native_mod_ips[1])(0);
+	KUNIT_EXPECT_TRUE(test, tracer_tracing_is_on(tr));
+	native_mod_release();
+	echo(test, "!*:traceoff:0", 0, HEADER);
+}
+
+static int write_command(void *data)
+{
+	return native_echo(FILTER, O_APPEND, data);
+}
+
+static void remove_command(void *data)
+{
+	native_echo(FILTER, O_APPEND, "!*:traceoff:0");
+}
+
+/* What could not be removed is an error. */
+static int remove_some(void *data)
+{
+	int ret = native_echo(FILTER, O_APPEND, "!ftrace_kunit_func[12]:traceoff:0");
+	static char text[1024];
+
+	native_cat(FILTER, text, sizeof(text), 100);
+	if (!ret && (strstr(text, "_func1:") || strstr(text, "_func2:")))
+		return -EINVAL;
+	return ret;
+}
+
+static void add_some(void *data)
+{
+	native_echo(FILTER, O_APPEND, "ftrace_kunit_func[12]:traceoff:3");
+}
+
+static int add_more(void *data)
+{
+	return native_echo(FILTER, O_APPEND, "ftrace_kunit_func[34]:traceoff:3");
+}
+
+static void remove_more(void *data)
+{
+	native_echo(FILTER, O_APPEND, "!ftrace_kunit_func[34]:traceoff:0");
+}
+
+static void commands_fail_without_memory(struct kunit *test)
+{
+	struct native_op op = { write_command, remove_command, "ftrace_kunit_func[1-3]:traceoff:3" };
+
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 10U);
+	native_expect_file(test, FILTER, HEADER);
+	add_some(NULL);
+	op = (struct native_op){ add_more, remove_more };
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 10U);
+	native_echo(FILTER, O_APPEND, "ftrace_kunit_func*:traceoff:3");
+	op = (struct native_op){ remove_some, add_some, .lenient = true };
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 10U);
+}
+
+static void use_commands(struct kunit *test)
+{
+	add_some(NULL);
+	add_more(NULL);
+	remove_some(NULL);
+	native_echo(FILTER, O_APPEND, "ftrace_kunit_func1:traceoff");
+	native_echo(FILTER, O_APPEND, "!ftrace_kunit_func1:traceoff");
+	remove_command(NULL);
+}
+
+static void commands_leave_nothing(struct kunit *test)
+{
+	native_expect_no_leak(test, use_commands);
+}
+
+static struct kunit_case commands_cases[] = {
+	KUNIT_CASE(commands_switch_tracing),
+	KUNIT_CASE(all_functions_of_a_command_go),
+	KUNIT_CASE(functions_of_a_command_go),
+	KUNIT_CASE(commands_keep_their_place),
+	KUNIT_CASE(wrong_commands_are_refused),
+	KUNIT_CASE(stacks_are_recorded),
+	KUNIT_CASE(many_functions_are_listed),
+	KUNIT_CASE(dumps_count_once),
+	KUNIT_CASE(commands_go_with_a_module),
+	KUNIT_CASE(commands_fail_without_memory),
+	KUNIT_CASE(commands_leave_nothing),
+	{ }
+};
+
+static struct kunit_suite commands_suite = {
+	.name = "native_commands",
+	.init = commands_init,
+	.test_cases = commands_cases,
+	.exit = commands_exit,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suites(&commands_suite);

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The filter files, and the files that list functions, as a user writes and reads them. */
+#include <linux/delay.h>
+#include <linux/fs.h>
+#include <linux/ftrace.h>
+
+#include "trace.h"
+#include "ftrace/core.h"
+#include "ftrace/pending.h"
+#include "module.h"
+#include "tests.h"
+
+#define FILTER		"set_ftrace_filter"
+#define NOTRACE		"set_ftrace_notrace"
+#define NO_FILTER	"#### all functions enabled ####\n"
+#define TRAMP		"\ttramp: ftrace_trampoline+0x0/0x*"
+#define NO_NOTRACE	"#### no functions disabled ####\n"
+
+/* Write to a file, and expect this result and these contents. */
+static void echo(struct kunit *test, const char *path, int flags, const char *words, int ret,
+		 const char *want)
+{
+	KUNIT_EXPECT_EQ_MSG(test, native_echo(path, flags, words), ret, "%s: %s", path, words);
+	native_expect_file(test, path, want);
+}
+
+static void words_are_collected(struct kunit *test)
+{
+	native_expect_file(test, FILTER, NO_FILTER);
+	native_expect_file(test, NOTRACE, NO_NOTRACE);
+	echo(test, FILTER, O_TRUNC, "native_func_20[1-3] native_func_210\n", 0,
+	     "native_func_201\nnative_func_202\nnative_func_203\nnative_func_210\n");
+	echo(test, FILTER, O_APPEND, "native_func_205\n!native_func_202", 0,
+	     "native_func_201\nnative_func_203\nnative_func_205\nnative_func_210\n");
+	echo(test, FILTER, O_TRUNC, "native_func_206", 0, "native_func_206\n");
+	/* Removed as a whole: the filter is empty, and means all functions. */
+	echo(test, FILTER, O_APPEND, "!native_func_206", 0, NO_FILTER);
+	echo(test, NOTRACE, O_TRUNC, "\n \tnative_func_3[01]7", 0,
+	     "native_func_307\nnative_func_317\n");
+	echo(test, NOTRACE, O_TRUNC, "", 0, NO_NOTRACE);
+}
+
+static void refused_words_change_nothing(struct kunit *test)
+{
+	static const char before[] = "native_func_201\n";
+
+	echo(test, FILTER, O_TRUNC, "native_func_201", 0, before);
+	echo(test, FILTER, O_TRUNC, "no_such_function", -EINVAL, before);
+	echo(test, FILTER, O_APPEND, "no_such_function ", -EINVAL, before);
+	echo(test, FILTER, O_TRUNC, "!no_such_function ", -EINVAL, before);
+	echo(test, FILTER, O_TRUNC, "native_func_202:nosuchcommand", -EINVAL, before);
+	/* What is right around a wrong word counts, if the writer goes on. */
+	echo(test, FILTER, O_TRUNC, "native_func_202 no_such_function", -EINVAL, "native_func_202\n");
+	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
+}
+
+/* The rest of a word that was too long is no word. */
+static void long_words_are_refused(struct kunit *test)
+{
+	static char word[2048];
+	struct native_file *f;
+
+	echo(test, FILTER, O_TRUNC, "native_func_201", 0, "native_func_201\n");
+	memset(word, 'x', sizeof(word) - 1);
+	f = native_open(FILTER, O_WRONLY | O_TRUNC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_write_len(f, word, sizeof(word) - 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_write_len(f, "native_func_202 ", 16), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_write_len(f, "native_func_203 ", 16), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, FILTER, "native_func_201\n");
+	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
+}
+
+/* A word may be written in pieces, with the file position as the kernel moves it. */
+static void words_are_written_in_pieces(struct kunit *test)
+{
+	static const char * const pieces[] = { "nat", "ive_func_2", "11", " ", "native_func_212 native" };
+	struct native_file *f = native_open(FILTER, O_RDWR | O_TRUNC);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	for (unsigned int i = 0; i < ARRAY_SIZE(pieces); i++)
+		KUNIT_EXPECT_EQ(test, native_write(f, pieces[i]), 0);
+	KUNIT_EXPECT_EQ(test, native_write_len(f, NULL, 0), 0);
+	/* Nothing has changed yet. */
+	native_expect_file(test, FILTER, NO_FILTER);
+	KUNIT_EXPECT_EQ(test, native_write(f, "_func_213"), 0);
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, FILTER, "native_func_211\nnative_func_212\nnative_func_213\n");
+
+	f = native_open(FILTER, O_WRONLY | O_TRUNC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_write_len(f, (__force char *)NATIVE_BAD_USER, 4), -EFAULT);
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, FILTER, "native_func_211\nnative_func_212\nnative_func_213\n");
+	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
+}
+
+/* Words that wait for a module. */
+static void words_wait_for_modules(struct kunit *test)
+{
+	native_mod_setup();
+	echo(test, FILTER, O_TRUNC, "native_func_201 *_[13]:mod:native_mod native_mod_6:mod:native_mod",
+	     0, "native_func_201\nnative_mod_6:mod:native_mod\n*_[13]:mod:native_mod\n");
+	echo(test, NOTRACE, O_TRUNC, "native_mod_3:mod:native_mod", 0,
+	     "native_mod_3:mod:native_mod\n");
+	echo(test, NOTRACE, O_APPEND, "native_mod_2:mod:other", 0,
+	     "native_mod_2:mod:other\nnative_mod_3:mod:native_mod\n");
+	native_mod_init(true);
+	native_mod_enable();
+	native_expect_file(test, FILTER, "native_func_201\nnative_mod_1 [native_mod]\n"
+					 "native_mod_3 [native_mod]\nnative_mod_6 [native_mod]\n");
+	native_expect_file(test, NOTRACE, "native_mod_3 [native_mod]\nnative_mod_2:mod:other\n");
+	native_mod_started();
+	native_expect_file(test, FILTER, "native_func_201\nnative_mod_1 [native_mod]\n"
+					 "native_mod_3 [native_mod]\n");
+	native_mod_release();
+	native_expect_file(test, FILTER, "native_func_201\nnative_mod_6:mod:native_mod\n"
+					 "*_[13]:mod:native_mod\n");
+	native_expect_file(test, NOTRACE, "native_mod_2:mod:other\nnative_mod_3:mod:native_mod\n");
+	/* A filter for modules alone does not mean all functions. */
+	echo(test, FILTER, O_APPEND, "!native_func_201", 0,
+	     "native_mod_6:mod:native_mod\n*_[13]:mod:native_mod\n");
+	KUNIT_EXPECT_FALSE(test, ftrace_ops_test(&global_ops, ftrace_location((unsigned long)
+									      native_funcs[101]), NULL));
+	echo(test, FILTER, O_APPEND, "!native_mod_6:mod:native_mod", 0, "*_[13]:mod:native_mod\n");
+	echo(test, FILTER, O_APPEND, "!native_mod_6:mod:native_mod", -EINVAL,
+	     "*_[13]:mod:native_mod\n");
+	echo(test, FILTER, O_APPEND, "native_func_1[0]1:mod:nat*", -EINVAL, "*_[13]:mod:native_mod\n");
+	/* A second load, in which the module fails. */
+	native_mod_init(true);
+	native_mod_enable();
+	native_expect_file(test, FILTER, "native_mod_1 [native_mod]\nnative_mod_3 [native_mod]\n");
+	native_mod_release();
+	native_expect_file(test, FILTER, "*_[13]:mod:native_mod\n");
+	echo(test, FILTER, O_APPEND, "!*:mod:native_mod", 0, NO_FILTER);
+	echo(test, NOTRACE, O_TRUNC, "", 0, NO_NOTRACE);
+}
+
+/* Functions of a module leave the filters with it, even if the filter was empty then. */
+/* What a module that comes says of the words that wait for it. */
+static void words_without_functions_are_no_error(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC,
+					  "nosuch:mod:native_mod native_mod_1:mod:native_mod"), 0);
+	native_log_begin();
+	native_mod_load();
+	KUNIT_EXPECT_FALSE(test, native_log_has("is not applied"));
+	native_expect_file(test, "set_ftrace_filter", "native_mod_1 [native_mod]\n");
+	native_mod_release();
+	/* Each word waits again. */
+	native_expect_file(test, "set_ftrace_filter", "native_mod_1:mod:native_mod\nnosuch:mod:native_mod\n");
+	native_log_begin();
+	native_mod_init(true);
+	/* Neither of the allocations of the words. */
+	for (unsigned int n = 1; n < 40 && !native_log_has("is not applied"); n++) {
+		native_mod_release();
+		native_mod_init(true);
+		native_fail_nth(n);
+		native_mod_enable();
+		native_fail_nth(0);
+	}
+	KUNIT_EXPECT_TRUE(test, native_log_has("native_mod: a filter that waited for it is not applied, error -12\n"));
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
+}
+
+static void functions_leave_with_the_module(struct kunit *test)
+{
+	native_mod_load();
+	echo(test, FILTER, O_TRUNC, "native_mod_2", 0, "native_mod_2 [native_mod]\n");
+	echo(test, NOTRACE, O_TRUNC, "native_mod_[12]:mod:native_mod", 0,
+	     "native_mod_1 [native_mod]\nnative_mod_2 [native_mod]\n");
+	echo(test, FILTER, O_APPEND, "*:mod:native_*", 0,
+	     "native_mod_0 [native_mod]\nnative_mod_1 [native_mod]\nnative_mod_2 [native_mod]\n"
+	     "native_mod_3 [native_mod]\nnative_mod_4 [native_mod]\nnative_mod_5 [native_mod]\n");
+	native_mod_release();
+	native_expect_file(test, FILTER, "");
+	native_expect_file(test, NOTRACE, "");
+	KUNIT_EXPECT_FALSE(test, ftrace_ops_test(&global_ops, ftrace_location((unsigned long)
+									      native_funcs[101]), NULL));
+	/* The module is there again, and its functions are not in the filters. */
+	native_mod_load();
+	native_expect_file(test, FILTER, "");
+	native_expect_file(test, NOTRACE, "");
+	native_mod_release();
+	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
+	echo(test, NOTRACE, O_TRUNC, "", 0, NO_NOTRACE);
+}
+
+/* A module comes and goes while a filter file is open. */
+static void files_are_open_during_a_load(struct kunit *test)
+{
+	struct native_file *f;
+
+	native_mod_load();
+	echo(test, FILTER, O_TRUNC, "native_mod_2 native_func_201", 0,
+	     "native_func_201\nnative_mod_2 [native_mod]\n");
+	f = native_open(FILTER, O_WRONLY | O_APPEND);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_write(f, "native_mod_3 native_func_202 "), 0);
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, FILTER, "native_func_201\nnative_func_202\n");
+
+	f = native_open(FILTER, O_WRONLY | O_TRUNC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_write(f, "native_mod_3:mod:native_mod "), 0);
+	native_mod_load();
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, FILTER, "native_mod_3 [native_mod]\n");
+	native_mod_release();
+	native_expect_file(test, FILTER, "native_mod_3:mod:native_mod\n");
+
+	native_mod_load();
+	f = native_open(FILTER, O_WRONLY | O_TRUNC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_write(f, "native_mod_4 "), 0);
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, FILTER, "");
+	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
+}
+
+/* As long as a pending filter becomes functions, no copy of the filter is made. */
+static int open_during_a_load(void *data)
+{
+	struct native_file *f = native_open(FILTER, O_WRONLY | O_APPEND);
+
+	smp_store_release((bool *)data, true);
+	return IS_ERR(f) ? PTR_ERR(f) : native_close(f);
+}
+
+static void copies_wait_for_a_load(struct kunit *test)
+{
+	struct task_struct *task;
+	bool opened = false;
+
+	task = kthread_create_on_cpu(open_during_a_load, &opened, 2, "files/%u");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	mutex_lock(&global_ops.func_hash->regex_lock);
+	wake_up_process(task);
+	msleep(20);
+	KUNIT_EXPECT_FALSE(test, smp_load_acquire(&opened));
+	mutex_unlock(&global_ops.func_hash->regex_lock);
+	KUNIT_EXPECT_EQ(test, kthread_stop(task), 0);
+	KUNIT_EXPECT_TRUE(test, opened);
+}
+
+/* An instance has its own filters, which go with it. */
+static void make_and_remove_instance(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, native_mkdir("a"), 0);
+	echo(test, "instances/a/" FILTER, O_TRUNC, "native_func_201 native_func_202:mod:other", 0,
+	     "native_func_201\nnative_func_202:mod:other\n");
+	echo(test, "instances/a/" NOTRACE, O_TRUNC, "native_func_203 native_func_202:mod:other", 0,
+	     "native_func_203\nnative_func_202:mod:other\n");
+	echo(test, "instances/a/" NOTRACE, O_APPEND, "x*:mod:third", 0,
+	     "native_func_203\nx*:mod:third\nnative_func_202:mod:other\n");
+	native_expect_file(test, FILTER, NO_FILTER);
+	KUNIT_EXPECT_EQ(test, native_rmdir("a"), 0);
+}
+
+static void instances_leave_nothing(struct kunit *test)
+{
+	struct native_file *f;
+
+	native_expect_no_leak(test, make_and_remove_instance);
+	KUNIT_ASSERT_EQ(test, native_mkdir("a"), 0);
+	KUNIT_EXPECT_EQ(test, native_mkdir("a"), -EEXIST);
+	f = native_open("instances/a/" FILTER, O_RDWR);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_rmdir("a"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	KUNIT_EXPECT_EQ(test, native_rmdir("a"), 0);
+	KUNIT_EXPECT_EQ(test, native_rmdir("a"), -ENODEV);
+}
+
+/* A file that is only written allows pwrite(), and others do not. */
+static void files_have_modes(struct kunit *test)
+{
+	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(flags); i++) {
+		struct native_file *f = native_open(FILTER, flags[i]);
+
+		KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+		KUNIT_EXPECT_EQ(test, !!(native_mode(f) & FMODE_PWRITE), flags[i] == O_WRONLY);
+		KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	}
+}
+
+/* The ops of an instance is still registered when its files go. */
+static void ops_end_with_their_files(struct kunit *test)
+{
+	struct trace_array *tr;
+
+	KUNIT_ASSERT_EQ(test, native_mkdir("a"), 0);
+	tr = trace_array_find("a");
+	KUNIT_EXPECT_EQ(test, native_echo("instances/a/" FILTER, O_TRUNC, "ftrace_kunit_func1"), 0);
+	ftrace_init_array_ops(tr, ftrace_kunit_note);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(tr->ops), 0);
+	ftrace_destroy_filter_files(tr->ops);
+	KUNIT_EXPECT_FALSE(test, tr->ops->flags & FTRACE_OPS_FL_ENABLED);
+	KUNIT_EXPECT_NULL(test, tr->ops->callback);
+	KUNIT_EXPECT_FALSE(test, tr->ops->func_hash->filter_hash);
+	/* Such an ops is registered no more. */
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(tr->ops), -EINVAL);
+	native_expect_file(test, "enabled_functions", "");
+	KUNIT_EXPECT_EQ(test, native_rmdir("a"), 0);
+}
+
+/* Without memory, each step of a write fails as a whole. */
+static int write_filter(void *data)
+{
+	return native_echo(FILTER, O_APPEND, data);
+}
+
+static void empty_filter(void *data)
+{
+	native_echo(FILTER, O_TRUNC, " ");
+}
+
+static void writes_fail_without_memory(struct kunit *test)
+{
+	struct native_op op = {
+		write_filter, empty_filter, "native_func_2[0-3]? ", .lenient = true, .partial = true,
+	};
+
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 5U);
+	op.data = "native_func_203 native_func_207:mod:other ";
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 10U);
+	/* Words that wait are copied. */
+	echo(test, NOTRACE, O_TRUNC, "a:mod:b c:mod:d e:mod:f", 0, "e:mod:f\nc:mod:d\na:mod:b\n");
+	op.data = "native_func_203 !a:mod:b ";
+	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_TRUNC, "a:mod:b c:mod:d"), 0);
+	for (unsigned int n = 1; ; n++) {
+		unsigned long left;
+		int ret;
+
+		native_fail_nth(n);
+		ret = native_echo(FILTER, O_APPEND, op.data);
+		left = native_fail_left();
+		native_fail_nth(0);
+		if (left) {
+			KUNIT_EXPECT_EQ(test, ret, 0);
+			break;
+		}
+		/* One of the two words may have had its memory. */
+		KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+		KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_TRUNC, "a:mod:b c:mod:d"), 0);
+		native_expect_file(test, FILTER, "c:mod:d\na:mod:b\n");
+	}
+	native_expect_file(test, FILTER, "native_func_203\nc:mod:d\n");
+	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
+	echo(test, NOTRACE, O_TRUNC, "", 0, NO_NOTRACE);
+}
+
+/* The functions that are traced, with what traces them. */
+static void enabled_functions_are_listed(struct kunit *test)
+{
+	static struct ftrace_ops ops, regs;
+
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	regs = (struct ftrace_ops){ .func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_SAVE_REGS };
+	ftrace_kunit_add_ops(test, &ops);
+	ftrace_kunit_add_ops(test, &regs);
+	native_expect_file(test, "enabled_functions", "");
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&regs, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&regs, ftrace_kunit_func2, false), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&regs), 0);
+	native_expect_glob(test, "enabled_functions",
+			   "ftrace_kunit_func1 (2) R         " TRAMP
+			   " ->ftrace_kunit_note_x+0x0/0x* ->ftrace_kunit_note+0x0/0x*\n"
+			   "ftrace_kunit_func2 (1) R         " TRAMP
+			   " (ftrace_kunit_note_x+0x0/0x*) ->ftrace_kunit_note_x+0x0/0x*\n");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&regs), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	native_expect_file(test, "enabled_functions", "");
+}
+
+static struct kunit_case files_cases[] = {
+	KUNIT_CASE(words_are_collected),
+	KUNIT_CASE(refused_words_change_nothing),
+	KUNIT_CASE(long_words_are_refused),
+	KUNIT_CASE(words_are_written_in_pieces),
+	KUNIT_CASE(words_wait_for_modules),
+	KUNIT_CASE(words_without_functions_are_no_error),
+	KUNIT_CASE(functions_leave_with_the_module),
+	KUNIT_CASE(files_are_open_during_a_load),
+	KUNIT_CASE(copies_wait_for_a_load),
+	KUNIT_CASE(instances_leave_nothing),
+	KUNIT_CASE(files_have_modes),
+	KUNIT_CASE(ops_end_with_their_files),
+	KUNIT_CASE(writes_fail_without_memory),
+	KUNIT_CASE(enabled_functions_are_listed),
+	{ }
+};
+
+static struct kunit_suite files_suite = {
+	.name = "native_files",
+	.test_cases = files_cases,
+	.exit = ftrace_kunit_exit,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suites(&files_suite);

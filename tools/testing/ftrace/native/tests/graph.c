@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the graph tracer needs: ops under one ops, its filter files, and the function profiler. */
+#include <linux/fs.h>
+#include <linux/ftrace.h>
+
+#include "trace.h"
+#include "ftrace/core.h"
+#include "ftrace/profile.h"
+#include "module.h"
+#include "tests.h"
+
+#define NO_FILTER	"#### all functions enabled ####\n"
+#define NO_NOTRACE	"#### no functions disabled ####\n"
+
+/*
+ * The entries, a letter for each user. The returns are only counted: fgraph.c calls the return
+ * function of its first user also for functions that only others want.
+ */
+static char calls[64];
+static unsigned int returns;
+
+static void note(char letter)
+{
+	size_t len = strlen(calls);
+
+	if (len < sizeof(calls) - 1)
+		calls[len] = letter;
+}
+
+static NATIVE_GRAPH_ENTER(enter_a)
+{
+	note('a');
+	return 1;
+}
+
+static NATIVE_GRAPH_ENTER(enter_b)
+{
+	note('b');
+	return 1;
+}
+
+static NATIVE_GRAPH_RETURN(return_a)
+{
+	returns++;
+}
+
+static NATIVE_GRAPH_RETURN(return_b)
+{
+	returns++;
+}
+
+static struct fgraph_ops a = { .entryfunc = enter_a, .retfunc = return_a };
+static struct fgraph_ops b = { .entryfunc = enter_b, .retfunc = return_b };
+
+static const char *calls_of(test_func_t func)
+{
+	memset(calls, 0, sizeof(calls));
+	returns = 0;
+	func(1);
+	/* Which of them is first depends on how many users there were before. */
+	if (!strcmp(calls, "ba"))
+		return returns < 2 ? "no return" : "ab";
+	return returns < strlen(calls) ? "no return" : calls;
+}
+
+static void end_graph(void *gops)
+{
+	if (((struct fgraph_ops *)gops)->ops.flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_graph(gops);
+	ftrace_free_filter(&((struct fgraph_ops *)gops)->ops);
+}
+
+static int graph_init(struct kunit *test)
+{
+	native_mod_setup();
+	return kunit_add_action_or_reset(test, end_graph, &a) ?:
+	       kunit_add_action_or_reset(test, end_graph, &b);
+}
+
+static void expect_calls(struct kunit *test, const char *one, const char *two, const char *three)
+{
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), one);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func2), two);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func3), three);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
+}
+
+/* A site has the managing ops if one of the users wants the site. */
+static void users_share_an_ops(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&a.ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&a.ops, ftrace_kunit_func2, false), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&b.ops, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&b.ops, ftrace_kunit_func3, false), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
+	expect_calls(test, "a", "a", "");
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&b), 0);
+	expect_calls(test, "a", "ab", "b");
+	native_expect_glob(test, "enabled_functions",
+			   "ftrace_kunit_func1 (1)*subops: {ent:enter_a+* ret:return_a+*}\n"
+			   "ftrace_kunit_func2 (1)*subops: {ent:enter_b+*} {ent:enter_a+* ret:return_a+*}\n"
+			   "ftrace_kunit_func3 (1)*subops: {ent:enter_b+* ret:return_b+*}\n");
+	/* The filter of one of them changes. */
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&b.ops, ftrace_kunit_func1, true), 0);
+	expect_calls(test, "ab", "a", "");
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&a.ops, "ftrace_kunit_func1", 18, 0), 0);
+	expect_calls(test, "b", "a", "");
+	unregister_ftrace_graph(&b);
+	expect_calls(test, "", "a", "");
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&b), 0);
+	unregister_ftrace_graph(&a);
+	expect_calls(test, "b", "", "");
+	unregister_ftrace_graph(&b);
+	expect_calls(test, "", "", "");
+	native_expect_file(test, "enabled_functions", "");
+}
+
+static int start_b(void *data)
+{
+	return register_ftrace_graph(&b);
+}
+
+static void stop_b(void *data)
+{
+	unregister_ftrace_graph(&b);
+}
+
+static void users_fail_without_memory(struct kunit *test)
+{
+	struct native_op op = { start_b, stop_b };
+
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&a.ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&b.ops, ftrace_kunit_func2, true), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 4U);
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 2U);
+	expect_calls(test, "a", "", "");
+}
+
+/* A user that is removed without memory leaves sites on until the next change. */
+static void users_go_without_memory(struct kunit *test)
+{
+	static struct ftrace_ops other[2];
+
+	/* The classes that the sites go back to have no other sites, and must be made again. */
+	for (int i = 0; i < 2; i++) {
+		other[i] = (struct ftrace_ops){ .func = ftrace_kunit_note };
+		ftrace_kunit_add_ops(test, &other[i]);
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&other[i], i ? ftrace_kunit_func2 :
+							  ftrace_kunit_func1, true), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&other[i]), 0);
+	}
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&a.ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&b.ops, ftrace_kunit_func2, true), 0);
+	for (unsigned int n = 1; n < 20; n++) {
+		KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_graph(&b), 0);
+		native_fail_nth(n);
+		unregister_ftrace_graph(n % 2 ? &a : &b);
+		native_fail_nth(0);
+		expect_calls(test, n % 2 ? "" : "a", n % 2 ? "b" : "", "");
+		/* The next change looks at all sites. */
+		if (n % 3 == 0) {
+			KUNIT_ASSERT_EQ(test, register_ftrace_graph(n % 2 ? &a : &b), 0);
+			expect_calls(test, "a", "b", "");
+			unregister_ftrace_graph(n % 2 ? &a : &b);
+		}
+		native_fail_nth(n % 5);
+		unregister_ftrace_graph(n % 2 ? &b : &a);
+		native_fail_nth(0);
+		expect_calls(test, "", "", "");
+	}
+	for (int i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other[i]), 0);
+	native_expect_file(test, "enabled_functions", "");
+}
+
+/* The pid of the task of a case, see kunit.c in shim/. */
+#define OWN		2
+
+/* Is a task turned away that no user wants? What is called for it, and for task 3? */
+static void expect_tasks(struct kunit *test, bool guard, const char *own, const char *three)
+{
+	struct trace_array *tr = trace_array_find("g");
+	struct ftrace_ops *ops = a.ops.managed;
+
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	KUNIT_EXPECT_PTR_EQ(test, ops->guard, guard ? tr->function_guard : NULL);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), own);
+	native_become(3);
+	KUNIT_EXPECT_STREQ(test, calls_of(ftrace_kunit_func1), three);
+	native_become(OWN);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
+}
+
+static int choose_three(void *data)
+{
+	return native_echo("instances/g/set_ftrace_pid", O_TRUNC, "3");
+}
+
+static void choose_all(void *data)
+{
+	native_echo("instances/g/set_ftrace_pid", O_TRUNC, "");
+}
+
+/* The ops of all users has a guard while all users have the same. */
+static void unwanted_tasks_are_turned_away(struct kunit *test)
+{
+	struct native_op op = { start_b, stop_b };
+	/* The lists keep pages in store, which they can do without. */
+	struct native_op pids = { choose_three, choose_all, .lenient = true };
+
+	KUNIT_ASSERT_EQ(test, native_mkdir("g"), 0);
+	a.ops.private = b.ops.private = trace_array_find("g");
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&a.ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&b.ops, ftrace_kunit_func1, true), 0);
+	a.ops.flags |= FTRACE_OPS_FL_PID;
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
+	expect_tasks(test, false, "a", "a");
+	KUNIT_ASSERT_EQ(test, choose_three(NULL), 0);
+	expect_tasks(test, true, "", "a");
+	/* A user that wants all tasks comes and goes. */
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&b), 0);
+	expect_tasks(test, false, "b", "ab");
+	unregister_ftrace_graph(&b);
+	expect_tasks(test, true, "", "a");
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 2U);
+	expect_tasks(test, true, "", "a");
+	/* One that wants the same tasks. */
+	b.ops.flags |= FTRACE_OPS_FL_PID;
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&b), 0);
+	expect_tasks(test, true, "", "ab");
+	choose_all(NULL);
+	expect_tasks(test, false, "ab", "ab");
+	KUNIT_EXPECT_GT(test, native_sweep(test, &pids), 2U);
+	expect_tasks(test, false, "ab", "ab");
+	unregister_ftrace_graph(&b);
+	/* The first user starts with a filter of tasks. */
+	KUNIT_ASSERT_EQ(test, choose_three(NULL), 0);
+	unregister_ftrace_graph(&a);
+	/* As the graph tracer does at its start. */
+	a.entryfunc = enter_a;
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
+	expect_tasks(test, true, "", "a");
+	unregister_ftrace_graph(&a);
+	a.entryfunc = enter_a;
+	b.entryfunc = enter_b;
+	a.ops.flags &= ~FTRACE_OPS_FL_PID;
+	b.ops.flags &= ~FTRACE_OPS_FL_PID;
+	a.ops.private = b.ops.private = NULL;
+	KUNIT_EXPECT_EQ(test, native_rmdir("g"), 0);
+}
+
+static void echo(struct kunit *test, const char *path, int flags, const char *words, int ret,
+		 const char *want)
+{
+	KUNIT_EXPECT_EQ_MSG(test, native_echo(path, flags, words), ret, "%s: %s", path, words);
+	native_expect_file(test, path, want);
+}
+
+/* set_graph_function and set_graph_notrace belong to no trace array. */
+static void graph_files_hold_filters(struct kunit *test)
+{
+	echo(test, "set_graph_function", O_TRUNC, "native_func_20[1-3]", 0,
+	     "native_func_201\nnative_func_202\nnative_func_203\n");
+	echo(test, "set_graph_notrace", O_TRUNC, "native_func_211", 0, "native_func_211\n");
+	echo(test, "set_graph_function", O_APPEND, "!native_func_202", 0,
+	     "native_func_201\nnative_func_203\n");
+	/* A word that removes nothing is refused, and so is one that waits. */
+	echo(test, "set_graph_function", O_APPEND, "!native_func_202", -EINVAL,
+	     "native_func_201\nnative_func_203\n");
+	echo(test, "set_graph_function", O_APPEND, "x:mod:y", -EINVAL,
+	     "native_func_201\nnative_func_203\n");
+	echo(test, "set_graph_function", O_TRUNC, "nosuch", -EINVAL, "native_func_201\nnative_func_203\n");
+	native_mod_load();
+	echo(test, "set_graph_notrace", O_TRUNC, "native_mod_1", 0, "native_mod_1 [native_mod]\n");
+	native_mod_release();
+	native_expect_file(test, "set_graph_notrace", "");
+	/* Another module at that place is not the one that was named. */
+	native_mod_load();
+	native_expect_file(test, "set_graph_notrace", "");
+	echo(test, "set_graph_function", O_TRUNC, "native_mod_2", 0, "native_mod_2 [native_mod]\n");
+	native_mod_release();
+	native_mod_load();
+	native_expect_file(test, "set_graph_function", "");
+	native_mod_release();
+	echo(test, "set_graph_function", O_TRUNC, "", 0, NO_FILTER);
+	echo(test, "set_graph_notrace", O_TRUNC, "", 0, NO_NOTRACE);
+}
+
+/* A module goes while a file is open. */
+static void graph_files_forget_modules(struct kunit *test)
+{
+	struct native_file *f;
+
+	native_mod_load();
+	f = native_open("set_graph_function", O_WRONLY | O_TRUNC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_write(f, "native_mod_1 native_func_201 "), 0);
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_mod_load();
+	native_expect_file(test, "set_graph_function", "native_func_201\n");
+	native_mod_release();
+	echo(test, "set_graph_function", O_TRUNC, "", 0, NO_FILTER);
+}
+
+static void write_graph_files(struct kunit *test)
+{
+	native_echo("set_graph_function", O_TRUNC, "native_func_20*");
+	native_echo("set_graph_function", O_APPEND, "native_func_21*");
+	native_echo("set_graph_notrace", O_TRUNC, "native_func_22*");
+	native_echo("set_graph_function", O_TRUNC, "");
+	native_echo("set_graph_notrace", O_TRUNC, "");
+}
+
+static void graph_files_leave_nothing(struct kunit *test)
+{
+	native_expect_no_leak(test, write_graph_files);
+}
+
+static void functions_are_profiled(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "ftrace_kunit_func[1-3]"), 0);
+	native_expect_file(test, "function_profile_enabled", "0\n");
+	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "x"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "1"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "1"), 0);
+	native_expect_file(test, "function_profile_enabled", "1\n");
+	for (int i = 0; i < 7; i++)
+		ftrace_kunit_func1(1);
+	ftrace_kunit_func2(1);
+	ftrace_kunit_func4(1);
+	native_expect_glob(test, "trace_stat/function0", "  Function *Hit    Time *s^2\n  -------*\n"
+			   "  ftrace_kunit_func? * us * us * us *\n  ftrace_kunit_func? * us * us * us *\n");
+	native_expect_glob(test, "trace_stat/function0", "*  ftrace_kunit_func1                       7  *");
+	native_expect_glob(test, "trace_stat/function0", "*  ftrace_kunit_func2                       1  *");
+	native_expect_glob(test, "trace_stat/function1", "  Function *Hit    Time *s^2\n  -----*--\n");
+	/* The counts stay when the profiler stops, and start from 0 with it. */
+	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "0"), 0);
+	ftrace_kunit_func1(1);
+	native_expect_glob(test, "trace_stat/function0", "*  ftrace_kunit_func1                       7  *");
+	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "1"), 0);
+	ftrace_kunit_func2(1);
+	ftrace_kunit_func2(1);
+	native_expect_glob(test, "trace_stat/function0",
+			   "*--\n  ftrace_kunit_func2                       2  *\n");
+	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "0"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
+	native_expect_file(test, "enabled_functions", "");
+}
+
+/* The functions that took most time come first; those that take less than tracing_thresh do not. */
+static void profiles_are_sorted(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "ftrace_kunit_func[1-3]"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "1"), 0);
+	for (int i = 0; i < 2000; i++) {
+		ftrace_kunit_func2(1);
+		if (i % 200 == 0)
+			ftrace_kunit_func1(1);
+	}
+	ftrace_kunit_func3(1);
+	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "0"), 0);
+	native_expect_glob(test, "trace_stat/function0", "*--\n  ftrace_kunit_func2  *");
+	native_expect_glob(test, "trace_stat/function0", "*\n  ftrace_kunit_func1  *\n  ftrace_kunit_func3  *\n");
+	KUNIT_EXPECT_EQ(test, native_echo("tracing_thresh", 0, "100000000"), 0);
+	native_expect_glob(test, "trace_stat/function0", "  Function *s^2\n  ------*--\n");
+	KUNIT_EXPECT_EQ(test, native_echo("tracing_thresh", 0, "0"), 0);
+	native_expect_glob(test, "trace_stat/function0", "*--\n  ftrace_kunit_func2  *");
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
+}
+
+/* With the option graph-time the time of a function includes that of what it calls. */
+static void profiles_can_leave_children_out(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "ftrace_kunit_func1"), 0);
+	for (int i = 0; i < 2; i++) {
+		KUNIT_EXPECT_TRUE(test, ftrace_profile_children == !i);
+		KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "1"), 0);
+		ftrace_kunit_func1(1);
+		KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "0"), 0);
+		native_expect_glob(test, "trace_stat/function0", "*  ftrace_kunit_func1 * 1  *");
+		ftrace_graph_graph_time_control(i);
+	}
+	KUNIT_EXPECT_TRUE(test, ftrace_profile_children);
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
+}
+
+static int start_profile(void *data)
+{
+	return native_echo("function_profile_enabled", 0, "1");
+}
+
+static void stop_profile(void *data)
+{
+	native_echo("function_profile_enabled", 0, "0");
+}
+
+static void profiles_fail_without_memory(struct kunit *test)
+{
+	struct native_op op = { start_profile, stop_profile };
+
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "ftrace_kunit_func1"), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	native_expect_file(test, "function_profile_enabled", "0\n");
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
+}
+
+static struct kunit_case graph_cases[] = {
+	KUNIT_CASE(users_share_an_ops),
+	KUNIT_CASE(users_fail_without_memory),
+	KUNIT_CASE(users_go_without_memory),
+	KUNIT_CASE(unwanted_tasks_are_turned_away),
+	KUNIT_CASE(graph_files_hold_filters),
+	KUNIT_CASE(graph_files_forget_modules),
+	KUNIT_CASE(graph_files_leave_nothing),
+	KUNIT_CASE(functions_are_profiled),
+	KUNIT_CASE(profiles_are_sorted),
+	KUNIT_CASE(profiles_can_leave_children_out),
+	KUNIT_CASE(profiles_fail_without_memory),
+	{ }
+};
+
+static struct kunit_suite graph_suite = {
+	.name = "native_graph",
+	.init = graph_init,
+	.test_cases = graph_cases,
+	.exit = ftrace_kunit_exit,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suites(&graph_suite);

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The lists of functions, with all that they can show, and the names that only the core has. */
+#include <linux/fs.h>
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/slab.h>
+
+#include "trace.h"
+#include "ftrace/class.h"
+#include "ftrace/core.h"
+#include "ftrace/names.h"
+#include "ftrace/ops.h"
+#include "module.h"
+#include "tests.h"
+
+static struct ftrace_ops ops, other, direct;
+static char text[1 << 17];
+
+#define ANY_TRAMP	"ftrace_trampoline+0x0/0x*"
+
+void native_direct_target(void);
+asm(".text\n"
+    ".balign 16\n"
+    ".globl native_direct_target\n"
+    "native_direct_target:\n\tret\n");
+
+static int lists_init(struct kunit *test)
+{
+	native_mod_setup();
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .private = (void *)(unsigned long)'a' };
+	other = (struct ftrace_ops){ .func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_RECURSION };
+	direct = (struct ftrace_ops){ };
+	return 0;
+}
+
+/* A line of a file: what follows a name. */
+static const char *line_of(struct kunit *test, const char *path, const char *name)
+{
+	char *rest = text, *line;
+	size_t len = strlen(name);
+
+	KUNIT_EXPECT_GE(test, native_cat(path, text, sizeof(text), 333), 0);
+	while ((line = strsep(&rest, "\n")))
+		if (!strncmp(line, name, len) && (line[len] == ' ' || !line[len]))
+			return line + len;
+	return NULL;
+}
+
+static void alone_and_shared_ops_are_shown(struct kunit *test)
+{
+	const char *line;
+
+	ftrace_kunit_add_ops(test, &ops);
+	ftrace_kunit_add_ops(test, &other);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_expect_glob(test, "enabled_functions", "ftrace_kunit_func1 (1)           \ttramp: " ANY_TRAMP
+			   " (ftrace_kunit_note+0x0/0x*) ->ftrace_kunit_note+0x0/0x*\n");
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&other, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+	/* What is between the trampoline and the callback, if the callback is alone. */
+	line = line_of(test, "enabled_functions", "ftrace_kunit_func2");
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(line, "(ftrace_kunit_note_x+0x0/"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(line, "->ftrace_ops_assist_func+0x0/"));
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	/* The functions that were traced once. */
+	KUNIT_EXPECT_NOT_NULL(test, line_of(test, "touched_functions", "ftrace_kunit_func1"));
+	KUNIT_EXPECT_NOT_NULL(test, line_of(test, "touched_functions", "ftrace_kunit_func2"));
+	KUNIT_EXPECT_NULL(test, line_of(test, "touched_functions", "ftrace_kunit_func3"));
+	line = line_of(test, "touched_functions", "ftrace_kunit_func1");
+	KUNIT_EXPECT_NOT_NULL(test, strstr(line ?: "", " (0)            ->ftrace_stub"));
+}
+
+static void direct_callers_are_shown(struct kunit *test)
+{
+	ftrace_kunit_add_ops(test, &ops);
+	ftrace_kunit_add_ops(test, &direct);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&direct, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, (unsigned long)native_direct_target), 0);
+	native_expect_glob(test, "enabled_functions",
+			   "ftrace_kunit_func1 (1)     D   M*\tdirect-->native_direct_target+0x0/0x*\n");
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_expect_glob(test, "enabled_functions", "ftrace_kunit_func1 (2)     D   M \ttramp: " ANY_TRAMP
+			   " ->ftrace_kunit_note+0x0/0x*\n"
+			   "\tdirect-->native_direct_target+0x0/0x*\n");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, 0, false), 0);
+	/* That a direct caller or a live patch was there is never forgotten. */
+	native_expect_glob(test, "enabled_functions", "ftrace_kunit_func1 (1)         M \ttramp: *\n");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+static void failed_functions_are_shown(struct kunit *test)
+{
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "ftrace_kunit_func[34]", 21, 1), 0);
+	ftrace_kunit_break_site(test, ftrace_kunit_func3);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_expect_glob(test, "enabled_functions",
+			   "ftrace_kunit_func3 (0)           \tfailed: unexpected bytes ->ftrace_stub*\n"
+			   "ftrace_kunit_func4 (1)           \ttramp: *\n");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+static void addresses_are_shown(struct kunit *test)
+{
+	char want[64];
+
+	KUNIT_EXPECT_GT(test, native_cat("available_filter_functions_addrs", text, sizeof(text), 77), 0);
+	snprintf(want, sizeof(want), "\n%lx native_func_345\n",
+		 ftrace_location((unsigned long)native_funcs[245]));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, want));
+}
+
+/* Functions come and go between two reads of a list. */
+static void lists_change_between_reads(struct kunit *test)
+{
+	struct native_file *f = native_open("available_filter_functions", O_RDONLY);
+	ssize_t len = 0, ret;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	for (unsigned int n = 0; (ret = native_read(f, text + len, 1000)) > 0; n++) {
+		len += ret;
+		if (n == 1)
+			native_mod_load();
+		if (n == 3)
+			native_mod_release();
+	}
+	text[len] = 0;
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\nnative_func_598\nnative_func_599\n"));
+	KUNIT_EXPECT_NULL(test, strstr(text, "native_mod"));
+	/* Each function once. */
+	for (unsigned int i = 102; i < 600; i++) {
+		char name[24];
+		const char *first;
+
+		snprintf(name, sizeof(name), "native_func_%u\n", i);
+		first = strstr(text, name);
+		KUNIT_ASSERT_NOT_NULL_MSG(test, first, "%s", name);
+		KUNIT_ASSERT_NULL_MSG(test, strstr(first + 1, name), "%s", name);
+	}
+}
+
+/* Without memory for the names of a module, the lists show what kallsyms says. */
+static int read_list(void *data)
+{
+	ssize_t ret = native_cat("available_filter_functions", text, sizeof(text), 4096);
+
+	if (ret >= 0 && (!strstr(text, "native_func_599\n") || !strstr(text, "\nnative_mod_5")))
+		return -EINVAL;
+	return ret < 0 ? ret : 0;
+}
+
+static void lists_are_read_without_memory(struct kunit *test)
+{
+	struct native_op op = { read_list, .lenient = true };
+
+	native_mod_load();
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	native_mod_release();
+}
+
+static void trampolines_have_names(struct kunit *test)
+{
+	unsigned long tramp, size, offset, value = 0;
+	char mod_name[MODULE_NAME_LEN], type;
+	int exported;
+	const unsigned char *id = (void *)1;
+	char name[KSYM_SYMBOL_LEN], *module;
+
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	tramp = ftrace_kunit_tramp(ftrace_kunit_func1);
+	KUNIT_EXPECT_EQ(test, ftrace_mod_address_lookup(tramp + 5, &size, &offset, &module, &id, name),
+			strlen("ftrace_trampoline"));
+	KUNIT_EXPECT_STREQ(test, name, "ftrace_trampoline");
+	KUNIT_EXPECT_STREQ(test, module, "__builtin__ftrace");
+	KUNIT_EXPECT_EQ(test, offset, 5UL);
+	KUNIT_EXPECT_GT(test, size, 40UL);
+	KUNIT_EXPECT_NULL(test, id);
+	KUNIT_EXPECT_GT(test, ftrace_mod_address_lookup(tramp + size - 1, NULL, NULL, NULL, NULL, name), 0);
+	/* The same in /proc/kallsyms. */
+	for (unsigned int n = 0; value != tramp; n++) {
+		name[0] = 0;
+		KUNIT_ASSERT_EQ(test, ftrace_mod_get_kallsym(n, &value, &type, name, mod_name, &exported), 0);
+	}
+	KUNIT_EXPECT_STREQ(test, name, "ftrace_trampoline");
+	KUNIT_EXPECT_STREQ(test, mod_name, "__builtin__ftrace");
+	KUNIT_EXPECT_EQ(test, type, 't');
+	KUNIT_EXPECT_TRUE(test, is_ftrace_trampoline(tramp));
+	KUNIT_EXPECT_FALSE(test, is_ftrace_trampoline((unsigned long)native_funcs[0]));
+	KUNIT_EXPECT_EQ(test, ftrace_mod_address_lookup((unsigned long)native_funcs[0], &size, &offset,
+							&module, &id, name), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+/* Names of functions, of the kernel and of a module, become addresses. */
+static void symbols_are_looked_up(struct kunit *test)
+{
+	static const char * const syms[] = { "ftrace_kunit_func2", "native_func_250", "native_mod_1", "native_mod_4" };
+	static const char * const missing[] = { "ftrace_kunit_func2", "native_mod_1", "nosuch" };
+	/* A symbol without a call site. */
+	static const char * const untraced[] = { "ftrace_kunit_note" };
+	unsigned long addrs[4];
+
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(syms, 2, addrs), 0);
+	KUNIT_EXPECT_EQ(test, addrs[1], (unsigned long)native_funcs[150]);
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(syms, 4, addrs), -ESRCH);
+	native_mod_load();
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(syms, 4, addrs), 0);
+	KUNIT_EXPECT_EQ(test, addrs[0], (unsigned long)ftrace_kunit_func2);
+	KUNIT_EXPECT_EQ(test, addrs[1], (unsigned long)native_funcs[150]);
+	KUNIT_EXPECT_EQ(test, addrs[2], native_mod_ips[1]);
+	KUNIT_EXPECT_EQ(test, addrs[3], native_mod_ips[4]);
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(missing, 3, addrs), -ESRCH);
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(untraced, 1, addrs), -ESRCH);
+	native_mod_release();
+}
+
+/* The filter of the top trace array, as other tracers set it. */
+static void global_filters_are_set(struct kunit *test)
+{
+	char one[] = "native_func_33[1-3]", two[] = "native_func_332", three[] = "native_func_340";
+	char waits[] = "native_mod_2:mod:native_mod";
+
+	ftrace_set_global_filter(one, strlen(one), 1);
+	ftrace_set_global_notrace(two, strlen(two), 1);
+	native_expect_file(test, "set_ftrace_filter", "native_func_331\nnative_func_332\nnative_func_333\n");
+	native_expect_file(test, "set_ftrace_notrace", "native_func_332\n");
+	ftrace_set_global_filter(three, strlen(three), 0);
+	/* These words wait, too. */
+	ftrace_set_global_filter(waits, strlen(waits), 0);
+	native_expect_file(test, "set_ftrace_filter", "native_func_331\nnative_func_332\nnative_func_333\n"
+			   "native_func_340\nnative_mod_2:mod:native_mod\n");
+	ftrace_kunit_add_ops(test, &ops);
+	ftrace_ops_set_global_filter(&ops);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_STRNEQ(test, ftrace_kunit_calls_of((test_func_t)native_funcs[231]), "");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of((test_func_t)native_funcs[232]), "");
+	native_mod_load();
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of((test_func_t)native_mod_ips[1]), "");
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	ftrace_set_global_notrace(NULL, 0, 1);
+	native_expect_file(test, "set_ftrace_notrace", "#### no functions disabled ####\n");
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
+	native_expect_file(test, "set_ftrace_filter", "#### all functions enabled ####\n");
+}
+
+/* While an ops is being unregistered, it cannot be registered. */
+static void ends_are_waited_for(struct kunit *test)
+{
+	/* Only the end of an ops that can be freed is waited for. */
+	struct ftrace_ops *dynamic = kunit_kzalloc(test, sizeof(*dynamic), GFP_KERNEL);
+	int again;
+
+	KUNIT_ASSERT_NOT_NULL(test, dynamic);
+	dynamic->func = ftrace_kunit_note;
+	ftrace_kunit_add_ops(test, dynamic);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(dynamic, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(dynamic), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(dynamic), -EBUSY);
+	scoped_guard(mutex, &ftrace_lock)
+		again = ftrace_ops_stop(dynamic) ?: ftrace_ops_start(dynamic, 0);
+	KUNIT_EXPECT_EQ(test, again, -EBUSY);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(dynamic), -EBUSY);
+	ftrace_ops_stop_wait(dynamic);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(dynamic), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(dynamic), 0);
+}
+
+/* An ops leaves its functions and the others stay, also if an allocation fails. */
+static void removal_needs_no_memory(struct kunit *test)
+{
+	unsigned long live = 0;
+
+	other.flags = 0;
+	ops.private = (void *)(unsigned long)'a';
+	ftrace_kunit_add_ops(test, &ops);
+	ftrace_kunit_add_ops(test, &other);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "ftrace_kunit_func*", 18, 1), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&other, "ftrace_kunit_func[12]", 21, 1), 0);
+	for (int all = 0; all < 2; all++) {
+		for (unsigned int n = 1; n < 16; n++) {
+			KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+			KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+			native_fail_nth(n);
+			KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+			native_fail_nth(0);
+			KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
+			KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
+			KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "");
+			native_fail_nth(n % 4);
+			KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other), 0);
+			native_fail_nth(0);
+			KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
+			KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), 0U);
+			native_settle();
+			if (n == 1)
+				live = native_live();
+			KUNIT_EXPECT_LE(test, native_live(), live + 2);
+		}
+		/* Then all functions but those of others. */
+		KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, NULL, 0, 1), 0);
+		KUNIT_ASSERT_EQ(test, ftrace_set_notrace(&ops, "native_func_[1-4]*", 18, 1), 0);
+	}
+}
+
+static struct kunit_case lists_cases[] = {
+	KUNIT_CASE(alone_and_shared_ops_are_shown),
+	KUNIT_CASE(direct_callers_are_shown),
+	KUNIT_CASE(failed_functions_are_shown),
+	KUNIT_CASE(addresses_are_shown),
+	KUNIT_CASE(lists_change_between_reads),
+	KUNIT_CASE(lists_are_read_without_memory),
+	KUNIT_CASE(trampolines_have_names),
+	KUNIT_CASE(symbols_are_looked_up),
+	KUNIT_CASE(global_filters_are_set),
+	KUNIT_CASE(ends_are_waited_for),
+	KUNIT_CASE(removal_needs_no_memory),
+	{ }
+};
+
+static struct kunit_suite lists_suite = {
+	.name = "native_lists",
+	.init = lists_init,
+	.test_cases = lists_cases,
+	.exit = ftrace_kunit_exit,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suites(&lists_suite);

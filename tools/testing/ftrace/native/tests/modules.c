@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Modules come, start, fail and go: what is traced in them, and which names are kept. */
+#include <linux/fs.h>
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+
+#include "trace.h"
+#include "ftrace/core.h"
+#include "ftrace/class.h"
+#include "module.h"
+#include "tests.h"
+
+static struct ftrace_ops ops;
+
+static int modules_init(struct kunit *test)
+{
+	native_mod_setup();
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .private = (void *)(unsigned long)'a' };
+	return 0;
+}
+
+static int mod_func(unsigned int n, int arg)
+{
+	return ((native_func_t *)native_mod_ips[n])(arg);
+}
+
+/* Which functions of the module, of the first @nr, call the ops? A bit for each. */
+static unsigned int traced(struct kunit *test, unsigned int nr)
+{
+	unsigned int bits = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		bits |= !!strcmp(ftrace_kunit_calls_of((test_func_t)native_mod_ips[i]), "") << i;
+		KUNIT_EXPECT_EQ(test, mod_func(i, 1), 1001 + i);
+	}
+	return bits;
+}
+
+/* The functions of a module are traced from the moment that it is enabled. */
+static void module_functions_are_traced(struct kunit *test)
+{
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_set_notrace(&ops, "native_func*", 12, 0), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_mod_init(true);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_1", 12, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_7", 12, 0), 0);
+	native_mod_enable();
+	KUNIT_EXPECT_EQ(test, traced(test, 8), 1U << 1 | 1U << 7);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod*", 11, 0), 0);
+	KUNIT_EXPECT_EQ(test, traced(test, 8), 0xffU);
+	native_mod_started();
+	KUNIT_EXPECT_EQ(test, traced(test, 6), 0x3fU);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "*_[3-9]", 7, 1), 0);
+	KUNIT_EXPECT_EQ(test, traced(test, 6), 0x38U);
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+/* Without a list of sites, the symbols lead to them. */
+static void sites_need_no_list(struct kunit *test)
+{
+	ftrace_kunit_add_ops(test, &ops);
+	native_log_begin();
+	native_mod_init(false);
+	KUNIT_EXPECT_TRUE(test, native_log_has("native_mod: no table of call sites, but 8 calls at the heads"));
+	KUNIT_EXPECT_FALSE(test, native_log_has("no memory"));
+	native_mod_enable();
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_[0-6]", 16, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_EQ(test, traced(test, 8), 0x7fU);
+	native_mod_started();
+	native_mod_release();
+}
+
+static void expect_kallsym(struct kunit *test, const char *name, unsigned long addr)
+{
+	char type, found[KSYM_NAME_LEN], module[MODULE_NAME_LEN];
+	unsigned long value;
+	int exported;
+
+	for (unsigned int n = 0; ; n++) {
+		int ret = ftrace_mod_get_kallsym(n, &value, &type, found, module, &exported);
+
+		if (ret) {
+			KUNIT_EXPECT_EQ(test, ret, -ERANGE);
+			KUNIT_EXPECT_EQ_MSG(test, addr, 0UL, "no symbol %s", name);
+			return;
+		}
+		if (strcmp(found, name))
+			continue;
+		KUNIT_EXPECT_EQ(test, value, addr);
+		KUNIT_EXPECT_EQ(test, type, 'T');
+		KUNIT_EXPECT_EQ(test, exported, 0);
+		KUNIT_EXPECT_STREQ(test, module, "native_mod");
+		return;
+	}
+}
+
+/* What kallsyms says of an address in a function. */
+static void expect_name(struct kunit *test, unsigned int func, const char *want)
+{
+	unsigned long size = 0, offset = 0;
+	char name[KSYM_NAME_LEN] = "", *module = NULL;
+	const unsigned char *id = NULL;
+
+	if (!ftrace_mod_address_lookup(native_mod_ips[func] + 3, &size, &offset, &module, &id, name)) {
+		KUNIT_EXPECT_STREQ(test, "", want);
+		return;
+	}
+	KUNIT_EXPECT_STREQ(test, name, want);
+	KUNIT_EXPECT_EQ(test, size, 32UL);
+	KUNIT_EXPECT_EQ(test, offset, 3UL);
+	KUNIT_EXPECT_STREQ(test, module, "native_mod");
+}
+
+static void names_of_init_functions_stay(struct kunit *test)
+{
+	ftrace_kunit_add_ops(test, &ops);
+	native_mod_init(true);
+	native_mod_enable();
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_[17]", 15, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	expect_name(test, 7, "");
+	native_mod_started();
+	/* Only of functions that were traced. */
+	expect_name(test, 7, "native_mod_7");
+	expect_name(test, 6, "");
+	expect_name(test, 1, "");
+	expect_kallsym(test, "native_mod_7", native_mod_ips[7]);
+	expect_kallsym(test, "native_mod_6", 0);
+	native_mod_release();
+	expect_name(test, 7, "");
+	expect_kallsym(test, "native_mod_7", 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+static void names_of_failed_modules_stay(struct kunit *test)
+{
+	ftrace_kunit_add_ops(test, &ops);
+	native_mod_init(true);
+	native_mod_enable();
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_[17]", 15, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_mod_release();
+	expect_name(test, 7, "native_mod_7");
+	expect_name(test, 1, "native_mod_1");
+	expect_name(test, 2, "");
+	expect_kallsym(test, "native_mod_1", native_mod_ips[1]);
+	/* Until the text is used again. */
+	native_mod_init(true);
+	expect_name(test, 7, "");
+	expect_name(test, 1, "");
+	/* A load that fails before its text can run. */
+	native_mod_release();
+	expect_name(test, 1, "");
+	expect_kallsym(test, "native_mod_1", 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+/* A module that fails twice, at two places. */
+static void names_of_the_last_failure_stay(struct kunit *test)
+{
+	unsigned long first, second;
+	char name[KSYM_NAME_LEN];
+
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "native_func_*", 13, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	first = native_mod_ips[1];
+	native_mod_init(true);
+	native_mod_enable();
+	native_mod_release();
+	KUNIT_EXPECT_NE(test, ftrace_mod_address_lookup(first, NULL, NULL, NULL, NULL, name), 0);
+	native_mod_move();
+	second = native_mod_ips[1];
+	/* A failure before its functions were traced leaves no names, and takes none away. */
+	native_mod_init(true);
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, ftrace_mod_address_lookup(second, NULL, NULL, NULL, NULL, name), 0);
+	native_mod_init(true);
+	native_mod_enable();
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, ftrace_mod_address_lookup(first, NULL, NULL, NULL, NULL, name), 0);
+	KUNIT_EXPECT_NE(test, ftrace_mod_address_lookup(second, NULL, NULL, NULL, NULL, name), 0);
+	KUNIT_EXPECT_STREQ(test, name, "native_mod_1");
+	/* Its success elsewhere changes nothing. */
+	native_mod_move();
+	native_mod_load();
+	KUNIT_EXPECT_NE(test, ftrace_mod_address_lookup(second, NULL, NULL, NULL, NULL, name), 0);
+	native_mod_release();
+	native_mod_move();
+	native_mod_load();
+	KUNIT_EXPECT_EQ(test, ftrace_mod_address_lookup(second, NULL, NULL, NULL, NULL, name), 0);
+	native_mod_release();
+	native_mod_move();
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+static void load_and_unload(struct kunit *test)
+{
+	native_mod_load();
+	native_mod_release();
+	native_mod_init(true);
+	native_mod_enable();
+	native_mod_release();
+	native_mod_init(false);
+	native_mod_release();
+	native_mod_load();
+	native_mod_release();
+}
+
+static void modules_leave_nothing(struct kunit *test)
+{
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_func_101", 15, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_expect_no_leak(test, load_and_unload);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	/* All functions, also those of the module. */
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, NULL, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "native_func_*", 13, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_expect_no_leak(test, load_and_unload);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+/* All steps of a load; what has no memory is not traced, and all functions run. */
+static int load(void *data)
+{
+	for (int i = 0; i < 2; i++) {
+		native_mod_init(i);
+		native_mod_enable();
+		for (unsigned int f = 0; f < NATIVE_MOD_FUNCS; f++)
+			if (mod_func(f, 1) != 1001 + f)
+				return -EINVAL;
+		if (i)
+			native_mod_started();
+		native_mod_release();
+	}
+	/* A module that failed is traced in full when it comes again. */
+	return 0;
+}
+
+static void modules_load_without_memory(struct kunit *test)
+{
+	struct native_op op = { load, .lenient = true };
+
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "native_func_*", 13, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "*_[2-7]:mod:native_mod"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_notrace", O_TRUNC, "native_mod_3:mod:native_mod"), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 20U);
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_notrace", O_TRUNC, ""), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+/* The lists of functions show those of modules while they are there. */
+static void lists_have_modules(struct kunit *test)
+{
+	struct native_file *f;
+	static char again[1 << 16];
+
+	static char text[1 << 16];
+
+	native_mod_load();
+	KUNIT_EXPECT_GT(test, native_cat("available_filter_functions", text, sizeof(text), 100), 0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\nnative_mod_0 [native_mod]\nnative_mod_1 [native_mod]\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "native_mod_5 [native_mod]\n"));
+	KUNIT_EXPECT_NULL(test, strstr(text, "native_mod_6"));
+	/* A file is read to its end, and once more from its start. */
+	f = native_open("available_filter_functions", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	for (int i = 0; i < 2; i++) {
+		size_t at = 0;
+		ssize_t ret;
+
+		native_rewind(f);
+		while ((ret = native_read(f, again + at, 1000)) > 0)
+			at += ret;
+		again[at] = 0;
+		KUNIT_EXPECT_STREQ(test, again, text);
+	}
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_mod_release();
+	KUNIT_EXPECT_GT(test, native_cat("available_filter_functions", text, sizeof(text), 100), 0);
+	KUNIT_EXPECT_NULL(test, strstr(text, "native_mod_0"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\nnative_func_312\nnative_func_313\n"));
+}
+
+static struct kunit_case modules_cases[] = {
+	KUNIT_CASE(module_functions_are_traced),
+	KUNIT_CASE(sites_need_no_list),
+	KUNIT_CASE(names_of_init_functions_stay),
+	KUNIT_CASE(names_of_failed_modules_stay),
+	KUNIT_CASE(names_of_the_last_failure_stay),
+	KUNIT_CASE(modules_leave_nothing),
+	KUNIT_CASE(modules_load_without_memory),
+	KUNIT_CASE(lists_have_modules),
+	{ }
+};
+
+static struct kunit_suite modules_suite = {
+	.name = "native_modules",
+	.init = modules_init,
+	.test_cases = modules_cases,
+	.exit = ftrace_kunit_exit,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suites(&modules_suite);

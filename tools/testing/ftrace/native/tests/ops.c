@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What owners of ops see that is not a call: messages, broadcasts, flags, memory. */
+#include <linux/delay.h>
+#include <linux/ftrace.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/slab.h>
+
+#include "trace.h"
+#include "ftrace/core.h"
+#include "ftrace/ops.h"
+#include "module.h"
+#include "tests.h"
+
+static bool is_in, go;
+
+static void wait_inside(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs)
+{
+	WRITE_ONCE(is_in, true);
+	while (!READ_ONCE(go))
+		cpu_relax();
+}
+
+static int call_func1(void *unused)
+{
+	ftrace_kunit_func1(1);
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return 0;
+}
+
+static int unregister(void *ops)
+{
+	int ret = unregister_ftrace_function(ops);
+
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return ret;
+}
+
+/* A task that stays in a callback is reported once, after 10 s. */
+static void long_waits_are_reported(struct kunit *test)
+{
+	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+	const char *text = "a task is in the callback wait_inside";
+	struct task_struct *caller, *owner;
+
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	ops->func = wait_inside;
+	is_in = false;
+	go = false;
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+	caller = kthread_run_on_cpu(call_func1, NULL, 2, "native/%u");
+	while (!READ_ONCE(is_in))
+		usleep_range(1000, 2000);
+	native_log_begin();
+	owner = kthread_run_on_cpu(unregister, ops, 3, "native/%u");
+	msleep(20);
+	KUNIT_EXPECT_FALSE(test, native_log_has(text));
+	jiffies += 5 * HZ;
+	msleep(30);
+	KUNIT_EXPECT_FALSE(test, native_log_has(text));
+	/* On a busy machine the owner begins to wait late. */
+	for (int i = 0; i < 5000 && !native_log_has(text); i++) {
+		jiffies += HZ;
+		usleep_range(1000, 2000);
+	}
+	KUNIT_EXPECT_TRUE(test, native_log_has(text));
+	KUNIT_EXPECT_TRUE(test, native_log_has("to be removed, for 10 s\n"));
+	native_log_begin();
+	jiffies += 30 * HZ;
+	msleep(30);
+	KUNIT_EXPECT_FALSE(test, native_log_has(text));
+	WRITE_ONCE(go, true);
+	kthread_stop(caller);
+	KUNIT_EXPECT_EQ(test, kthread_stop(owner), 0);
+	ftrace_free_filter(ops);
+}
+
+/* A change that concerns no site writes no text. */
+static void changes_of_nothing_send_no_broadcast(struct kunit *test)
+{
+	static struct ftrace_ops ops, other;
+	unsigned long before;
+
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	other = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	ftrace_kunit_add_ops(test, &ops);
+	ftrace_kunit_add_ops(test, &other);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&other, ftrace_kunit_func1, true), 0);
+	before = native_broadcasts();
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_GT(test, native_broadcasts(), before);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+	before = native_broadcasts();
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&other, ftrace_kunit_func1, false), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "ftrace_kunit_func2", 18, 1), 0);
+	scoped_guard(mutex, &ftrace_lock)
+		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops, ops.func, ops.guard), 0);
+	KUNIT_EXPECT_EQ(test, native_broadcasts(), before);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+/* The flags of the owner stay, and those of the core come and go. */
+static void flags_of_the_owner_stay(struct kunit *test)
+{
+	static const unsigned long flags[] = {
+		0, FTRACE_OPS_FL_SAVE_REGS, FTRACE_OPS_FL_RECURSION, FTRACE_OPS_FL_RCU,
+		FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_SAVE_REGS,
+		FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+	};
+	static struct ftrace_ops ops;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(flags); i++) {
+		ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = flags[i] };
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+		KUNIT_EXPECT_EQ(test, ops.flags, flags[i] | FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_INITIALIZED);
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+		KUNIT_EXPECT_EQ(test, ops.flags, flags[i] | FTRACE_OPS_FL_INITIALIZED);
+		KUNIT_EXPECT_PTR_EQ(test, ops.func, &ftrace_kunit_note);
+		KUNIT_EXPECT_NULL(test, ops.callback);
+		ftrace_free_filter(&ops);
+	}
+	/* Registers if there are any. */
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED };
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_TRUE(test, ops.flags & FTRACE_OPS_FL_SAVE_REGS);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	ftrace_free_filter(&ops);
+}
+
+/*
+ * A site with unexpected bytes stays in its class when its ops goes without memory. When the site is
+ * mended, the trampoline calls the ops no more.
+ */
+static void failed_sites_call_no_removed_ops(struct kunit *test)
+{
+	static struct ftrace_ops ops, other;
+
+	for (unsigned int n = 0; n < 8; n++) {
+		ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .private = (void *)(unsigned long)'a' };
+		other = (struct ftrace_ops){ .func = ftrace_kunit_note, .private = (void *)(unsigned long)'b' };
+		KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "ftrace_kunit_func[34]", 21, 1), 0);
+		KUNIT_ASSERT_EQ(test, ftrace_set_filter(&other, "ftrace_kunit_func[34]", 21, 1), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "ba");
+		ftrace_kunit_break_site(test, ftrace_kunit_func3);
+		native_fail_nth(n);
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+		native_fail_nth(0);
+		kunit_release_action(test, ftrace_kunit_mend_site, ftrace_kunit_func3);
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "b");
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "b");
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other), 0);
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "");
+		ftrace_free_filter(&ops);
+		ftrace_free_filter(&other);
+		ftrace_kunit_forget(NULL);
+	}
+}
+
+static struct ftrace_ops crowd[68];
+
+static int join(void *ops)
+{
+	return register_ftrace_function(ops);
+}
+
+static void leave(void *ops)
+{
+	unregister_ftrace_function(ops);
+}
+
+/* One ops more than a trampoline has slots walks an array. */
+static void many_ops_need_memory(struct kunit *test)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
+		struct native_op op = { join, leave, &crowd[i] };
+
+		crowd[i] = (struct ftrace_ops){
+			.func = ftrace_kunit_note, .private = (void *)(unsigned long)'c',
+			.flags = i == 66 ? FTRACE_OPS_FL_SAVE_REGS : 0,
+		};
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&crowd[i], ftrace_kunit_func1, true), 0);
+		/* The last one has another function, so that all its sites do not come from one class. */
+		if (i == 67)
+			KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&crowd[i], ftrace_kunit_func2, false), 0);
+		if (i >= 63)
+			KUNIT_EXPECT_GT(test, native_sweep(test, &op), 2U);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&crowd[i]), 0);
+	}
+	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 1U);
+	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
+		native_fail_nth(1 + i % 4);
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&crowd[i]), 0);
+		native_fail_nth(0);
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
+		ftrace_free_filter(&crowd[i]);
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), 0U);
+}
+
+/* The memory of a direct caller can be freed, too: it is waited for, and can come again. */
+static void direct_callers_come_again(struct kunit *test)
+{
+	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+	unsigned long target = (unsigned long)native_funcs[0];
+
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, ftrace_kunit_func1, true), 0);
+	for (int i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, register_ftrace_direct(ops, target), 0);
+		KUNIT_EXPECT_EQ(test, ops->direct_call, target);
+		KUNIT_EXPECT_EQ(test, register_ftrace_direct(ops, target), -EINVAL);
+		KUNIT_EXPECT_EQ(test, modify_ftrace_direct(ops, target), 0);
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(ops, target, false), 0);
+		KUNIT_EXPECT_NULL(test, ops->callback);
+		KUNIT_EXPECT_NULL(test, ops->func);
+		KUNIT_EXPECT_EQ(test, ops->direct_call, 0UL);
+		KUNIT_EXPECT_FALSE(test, ops->flags & (FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS));
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(ops, target, false), -EINVAL);
+	}
+	/* An error leaves it as it was. */
+	native_fail_nth(2);
+	KUNIT_EXPECT_EQ(test, register_ftrace_direct(ops, target), -ENOMEM);
+	native_fail_nth(0);
+	KUNIT_EXPECT_NULL(test, ops->func);
+	KUNIT_EXPECT_EQ(test, ops->direct_call, 0UL);
+	KUNIT_EXPECT_FALSE(test, ops->flags & (FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS));
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(ops, target), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(ops, target, true), 0);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(ops->func_hash->filter_hash));
+	KUNIT_EXPECT_EQ(test, register_ftrace_direct(ops, target), -EINVAL);
+}
+
+/* Sites are patched by address, so that a page is mapped once a step for all its sites. */
+static void pages_are_mapped_once(struct kunit *test)
+{
+	static unsigned long ips[NATIVE_FUNCS];
+	static struct ftrace_ops ops;
+	unsigned long before, nr;
+
+	for (unsigned int i = 0; i < NATIVE_FUNCS; i++)
+		ips[i] = (unsigned long)native_funcs[i * 7 % NATIVE_FUNCS];
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ips(&ops, ips, NATIVE_FUNCS, 0, 1), 0);
+	before = native_maps();
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	nr = native_maps() - before;
+	KUNIT_EXPECT_LT(test, nr, 60UL);
+	before = native_maps();
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	nr = native_maps() - before;
+	KUNIT_EXPECT_LT(test, nr, 60UL);
+	ftrace_free_filter(&ops);
+}
+
+static struct kunit_case ops_cases[] = {
+	KUNIT_CASE(pages_are_mapped_once),
+	KUNIT_CASE(many_ops_need_memory),
+	KUNIT_CASE(direct_callers_come_again),
+	KUNIT_CASE(long_waits_are_reported),
+	KUNIT_CASE(changes_of_nothing_send_no_broadcast),
+	KUNIT_CASE(flags_of_the_owner_stay),
+	KUNIT_CASE(failed_sites_call_no_removed_ops),
+	{ }
+};
+
+static struct kunit_suite ops_suite = {
+	.name = "native_ops",
+	.test_cases = ops_cases,
+	.exit = ftrace_kunit_exit,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suites(&ops_suite);

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* set_ftrace_pid and set_ftrace_notrace_pid: which tasks are traced, and what the files show. */
+#include <linux/fs.h>
+#include <linux/ftrace.h>
+#include <linux/sched.h>
+
+#include "trace.h"
+#include "tests.h"
+
+#define PIDS		"instances/p/set_ftrace_pid"
+#define NO_PIDS		"instances/p/set_ftrace_notrace_pid"
+#define NONE		"no pid\n"
+
+/* A list is looked at when tasks switch, and when a task executes a program. */
+#define HOOKS		2U
+
+/* The pid of the task of a case, see kunit.c in shim/. */
+#define OWN		2
+
+static struct trace_array *tr;
+
+static bool count_event(struct trace_entry *entry, void *data)
+{
+	if (entry->type == TRACE_FN)
+		++*(unsigned int *)data;
+	return true;
+}
+
+static unsigned int events_of(struct trace_array *array)
+{
+	unsigned int nr = 0;
+
+	native_events(array, count_event, &nr);
+	return nr;
+}
+
+/* Is a call of a function by a task traced? */
+static bool is_traced(pid_t pid)
+{
+	unsigned int before = events_of(tr);
+
+	native_become(pid);
+	ftrace_kunit_func1(1);
+	native_become(OWN);
+	return events_of(tr) > before;
+}
+
+/* Which of the tasks 1 to 9 are traced? A bit for each. */
+static unsigned int traced_pids(void)
+{
+	unsigned int traced = 0;
+
+	for (pid_t pid = 1; pid < 10; pid++)
+		traced |= is_traced(pid) << pid;
+	return traced;
+}
+
+#define ALL	0x3feU
+
+static int pids_init(struct kunit *test)
+{
+	int ret = native_mkdir("p");
+
+	if (ret)
+		return ret;
+	tr = trace_array_find("p");
+	ret = native_echo("instances/p/set_ftrace_filter", O_TRUNC, "ftrace_kunit_func1");
+	return ret ?: native_echo("instances/p/current_tracer", 0, "function");
+}
+
+static void pids_exit(struct kunit *test)
+{
+	native_become(OWN);
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "nop"), 0);
+	KUNIT_EXPECT_EQ(test, native_rmdir("p"), 0);
+	KUNIT_EXPECT_EQ(test, native_nr_hooks(), 0U);
+	KUNIT_EXPECT_EQ(test, native_cmdlines, 0);
+	ftrace_kunit_exit(test);
+}
+
+static void echo(struct kunit *test, const char *path, int flags, const char *pids, int ret,
+		 const char *want)
+{
+	KUNIT_EXPECT_EQ_MSG(test, native_echo(path, flags, pids), ret, "%s: %s", path, pids);
+	native_expect_file(test, path, want);
+}
+
+static void lists_choose_tasks(struct kunit *test)
+{
+	native_expect_file(test, PIDS, NONE);
+	native_expect_file(test, NO_PIDS, NONE);
+	KUNIT_EXPECT_EQ(test, native_nr_hooks(), 0U);
+	KUNIT_EXPECT_EQ(test, traced_pids(), ALL);
+	echo(test, PIDS, O_TRUNC, "3 5", 0, "3\n5\n");
+	KUNIT_EXPECT_EQ(test, native_nr_hooks(), HOOKS);
+	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3 | 1U << 5);
+	echo(test, PIDS, O_APPEND, "2 9\n", 0, "2\n3\n5\n9\n");
+	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 2 | 1U << 3 | 1U << 5 | 1U << 9);
+	echo(test, NO_PIDS, O_APPEND, "3 4 9", 0, "3\n4\n9\n");
+	KUNIT_EXPECT_EQ(test, native_nr_hooks(), HOOKS);
+	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 2 | 1U << 5);
+	echo(test, PIDS, O_TRUNC, "", 0, NONE);
+	KUNIT_EXPECT_EQ(test, native_nr_hooks(), HOOKS);
+	KUNIT_EXPECT_EQ(test, traced_pids(), ALL & ~(1U << 3 | 1U << 4 | 1U << 9));
+	echo(test, NO_PIDS, O_TRUNC, "7", 0, "7\n");
+	KUNIT_EXPECT_EQ(test, traced_pids(), ALL & ~(1U << 7));
+	echo(test, NO_PIDS, O_TRUNC, " ", 0, NONE);
+	KUNIT_EXPECT_EQ(test, native_nr_hooks(), 0U);
+	KUNIT_EXPECT_EQ(test, traced_pids(), ALL);
+}
+
+/* The task that runs when a list is written is checked at once. */
+static void running_task_is_checked(struct kunit *test)
+{
+	unsigned int before;
+
+	echo(test, PIDS, O_TRUNC, "3", 0, "3\n");
+	before = events_of(tr);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, events_of(tr), before);
+	echo(test, PIDS, O_APPEND, "2", 0, "2\n3\n");
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, events_of(tr), before + 1);
+	echo(test, NO_PIDS, O_TRUNC, "2", 0, "2\n");
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, events_of(tr), before + 1);
+	echo(test, PIDS, O_TRUNC, "", 0, NONE);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, events_of(tr), before + 1);
+	echo(test, NO_PIDS, O_TRUNC, "", 0, NONE);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, events_of(tr), before + 2);
+}
+
+static void refused_writes_change_nothing(struct kunit *test)
+{
+	struct native_file *f;
+
+	echo(test, PIDS, O_TRUNC, "3 5", 0, "3\n5\n");
+	echo(test, PIDS, O_TRUNC, "no", -EINVAL, "3\n5\n");
+	echo(test, PIDS, O_APPEND, "7 no", -EINVAL, "3\n5\n");
+	echo(test, PIDS, O_TRUNC, "-1", -EINVAL, "3\n5\n");
+	f = native_open(PIDS, O_WRONLY | O_TRUNC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_write_len(f, (__force char *)NATIVE_BAD_USER, 4), -EFAULT);
+	KUNIT_EXPECT_EQ(test, native_write_len(f, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, PIDS, "3\n5\n");
+	/* After a refused write a right one takes the place of the list. */
+	f = native_open(PIDS, O_WRONLY | O_TRUNC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_write(f, "x"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_write(f, "8"), 0);
+	KUNIT_EXPECT_EQ(test, native_write(f, "9"), 0);
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, PIDS, "8\n9\n");
+	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 8 | 1U << 9);
+}
+
+/* A list, and a tracer that is started and stopped. */
+static noinline void repeat(void)
+{
+	for (int i = 0; i < 20; i++)
+		ftrace_kunit_func1(1);
+}
+
+static int set_no_repeats(void *unused)
+{
+	int ret = native_echo("instances/p/options/func-no-repeats", 0, "1");
+
+	/* After an error the old callback is called. */
+	if (ret) {
+		unsigned int before = events_of(tr);
+
+		native_become(3);
+		repeat();
+		native_become(OWN);
+		if (events_of(tr) != before + 20)
+			return -EINVAL;
+	}
+	return ret;
+}
+
+static void clear_no_repeats(void *unused)
+{
+	native_echo("instances/p/options/func-no-repeats", 0, "0");
+}
+
+static void options_fail_without_memory(struct kunit *test)
+{
+	struct native_op op = { set_no_repeats, clear_no_repeats };
+
+	echo(test, PIDS, O_TRUNC, "3", 0, "3\n");
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 0U);
+}
+
+static void tracers_come_and_go(struct kunit *test)
+{
+	unsigned int before;
+
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "nop"), 0);
+	echo(test, PIDS, O_TRUNC, "3 5", 0, "3\n5\n");
+	KUNIT_EXPECT_EQ(test, traced_pids(), 0U);
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "function"), 0);
+	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3 | 1U << 5);
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/func-no-repeats", 0, "1"), 0);
+	/* The new callback is called for the tasks of the list. */
+	native_become(3);
+	before = events_of(tr);
+	repeat();
+	KUNIT_EXPECT_LE(test, events_of(tr), before + 2);
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/func-no-repeats", 0, "0"), 0);
+	before = events_of(tr);
+	repeat();
+	KUNIT_EXPECT_EQ(test, events_of(tr), before + 20);
+	native_become(OWN);
+	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3 | 1U << 5);
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "nop"), 0);
+	echo(test, PIDS, O_TRUNC, "", 0, NONE);
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "function"), 0);
+	KUNIT_EXPECT_EQ(test, traced_pids(), ALL);
+	/* Instances with lists can be removed. */
+	echo(test, PIDS, O_TRUNC, "3 5", 0, "3\n5\n");
+	echo(test, NO_PIDS, O_TRUNC, "3", 0, "3\n");
+}
+
+static int write_pids(void *data)
+{
+	return native_echo(PIDS, O_TRUNC, data);
+}
+
+static void clear_pids(void *data)
+{
+	native_echo(PIDS, O_TRUNC, "");
+}
+
+static int add_pids(void *data)
+{
+	return native_echo(PIDS, O_APPEND, data);
+}
+
+static void restore_pids(void *data)
+{
+	native_echo(PIDS, O_TRUNC, "3");
+}
+
+/* A CPU that has checked no task yet traces none. */
+static void other_cpus_wait(struct kunit *test)
+{
+	int *verdict = &per_cpu_ptr(tr->array_buffer.data, 3)->ftrace_ignore_pid;
+
+	restore_pids(NULL);
+	KUNIT_EXPECT_EQ(test, *verdict, FTRACE_PID_IGNORE);
+	clear_pids(NULL);
+	KUNIT_EXPECT_EQ(test, *verdict, FTRACE_PID_TRACE);
+}
+
+/* The callback of an ops is its own again when the ops is unregistered. */
+static void callbacks_come_back(struct kunit *test)
+{
+	static struct ftrace_ops ops;
+
+	ops = (struct ftrace_ops){
+		.func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_PID, .private = tr,
+	};
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func2, true), 0);
+	restore_pids(NULL);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_PTR_NE(test, (void *)ops.func, (void *)ftrace_kunit_note);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)ops.func, (void *)ftrace_kunit_note);
+	clear_pids(NULL);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)ops.func, (void *)ftrace_kunit_note);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+/* The option function-fork. */
+static void children_are_traced(struct kunit *test)
+{
+	echo(test, PIDS, O_TRUNC, "3", 0, "3\n");
+	echo(test, NO_PIDS, O_TRUNC, "6", 0, "6\n");
+	native_fork(3, 4);
+	native_expect_file(test, PIDS, "3\n");
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/function-fork", 0, "1"), 0);
+	KUNIT_EXPECT_EQ(test, native_nr_hooks(), HOOKS + 2);
+	native_fork(3, 4);
+	native_fork(5, 7);
+	native_fork(6, 8);
+	native_expect_file(test, PIDS, "3\n4\n");
+	native_expect_file(test, NO_PIDS, "6\n8\n");
+	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3 | 1U << 4);
+	native_exit(3);
+	native_exit(6);
+	native_expect_file(test, PIDS, "4\n");
+	native_expect_file(test, NO_PIDS, "8\n");
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/function-fork", 0, "0"), 0);
+	KUNIT_EXPECT_EQ(test, native_nr_hooks(), HOOKS);
+	native_exit(4);
+	native_expect_file(test, PIDS, "4\n");
+}
+
+/* Numbers of processes, which come last. */
+static void lists_choose_processes(struct kunit *test)
+{
+	echo(test, PIDS, O_TRUNC, "tgid:40 3 tgid:20", 0, "3\ntgid:20\ntgid:40\n");
+	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3);
+	current->tgid = 20;
+	native_become(OWN);
+	echo(test, PIDS, O_APPEND, "tgid:30", 0, "3\ntgid:20\ntgid:30\ntgid:40\n");
+	echo(test, PIDS, O_APPEND, "tgid:x", -EINVAL, "3\ntgid:20\ntgid:30\ntgid:40\n");
+	echo(test, PIDS, O_APPEND, "tgid:", -EINVAL, "3\ntgid:20\ntgid:30\ntgid:40\n");
+	echo(test, PIDS, O_APPEND, "tgid:4000000000", -EPERM, "3\ntgid:20\ntgid:30\ntgid:40\n");
+	echo(test, PIDS, O_APPEND, "4000000000", -EPERM, "3\ntgid:20\ntgid:30\ntgid:40\n");
+	echo(test, NO_PIDS, O_TRUNC, "tgid:20", 0, "tgid:20\n");
+	echo(test, PIDS, O_TRUNC, "tgid:20", 0, "tgid:20\n");
+	echo(test, PIDS, O_TRUNC, "", 0, NONE);
+	echo(test, NO_PIDS, O_TRUNC, "", 0, NONE);
+	current->tgid = 0;
+}
+
+/* With the option function-fork, the processes that processes make, too. */
+static void child_processes_are_traced(struct kunit *test)
+{
+	echo(test, PIDS, O_TRUNC, "tgid:30", 0, "tgid:30\n");
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/function-fork", 0, "1"), 0);
+	/* A thread of the process; a process that it makes; a process of another one. */
+	native_fork_in(30, 30, 31, 30);
+	native_fork_in(31, 30, 33, 33);
+	native_fork_in(40, 40, 44, 44);
+	native_expect_file(test, PIDS, "tgid:30\ntgid:33\n");
+	/* A process ends with its first thread. */
+	native_exit_in(31, 30);
+	native_expect_file(test, PIDS, "tgid:30\ntgid:33\n");
+	native_exit_in(30, 30);
+	native_expect_file(test, PIDS, "tgid:33\n");
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/function-fork", 0, "0"), 0);
+}
+
+/* Words of any length that a number can have. */
+static void long_numbers_are_read(struct kunit *test)
+{
+	char word[160] = "0x";
+
+	memset(word + 2, '0', 125);
+	word[126] = '5';
+	echo(test, PIDS, O_TRUNC, word, 0, "5\n");
+	memset(word + 2, '0', 126);
+	word[127] = '6';
+	word[128] = 0;
+	echo(test, PIDS, O_TRUNC, word, -EINVAL, "5\n");
+	/* Blanks around. */
+	echo(test, PIDS, O_TRUNC, "  7\x20\n\t 8\x20\x20\n", 0, "7\n8\n");
+	echo(test, PIDS, O_TRUNC, "", 0, NONE);
+}
+
+static void writes_fail_without_memory(struct kunit *test)
+{
+	struct native_op op = {
+		write_pids, clear_pids, "4 5",
+		/* trace_pid_write() says -1. */
+		.lenient = true, .error = -1,
+	};
+
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 5U);
+	native_expect_file(test, PIDS, NONE);
+	KUNIT_EXPECT_EQ(test, native_nr_hooks(), 0U);
+	KUNIT_EXPECT_EQ(test, traced_pids(), ALL);
+	restore_pids(NULL);
+	op = (struct native_op){
+		add_pids, restore_pids, "4 5",
+		/* trace_pid_write() says -1. */
+		.lenient = true, .error = -1,
+	};
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	native_expect_file(test, PIDS, "3\n");
+	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3);
+}
+
+static void files_leave_nothing(struct kunit *test)
+{
+	restore_pids(NULL);
+	native_echo(NO_PIDS, O_TRUNC, "4");
+	native_echo(PIDS, O_APPEND, "no");
+	native_echo(NO_PIDS, O_APPEND, "5");
+	clear_pids(NULL);
+	native_echo(NO_PIDS, O_TRUNC, "");
+}
+
+static void writes_leave_nothing(struct kunit *test)
+{
+	native_expect_no_leak(test, files_leave_nothing);
+}
+
+static struct kunit_case pids_cases[] = {
+	KUNIT_CASE(lists_choose_tasks),
+	KUNIT_CASE(running_task_is_checked),
+	KUNIT_CASE(refused_writes_change_nothing),
+	KUNIT_CASE(tracers_come_and_go),
+	KUNIT_CASE(options_fail_without_memory),
+	KUNIT_CASE(other_cpus_wait),
+	KUNIT_CASE(callbacks_come_back),
+	KUNIT_CASE(children_are_traced),
+	KUNIT_CASE(lists_choose_processes),
+	KUNIT_CASE(child_processes_are_traced),
+	KUNIT_CASE(long_numbers_are_read),
+	KUNIT_CASE(writes_fail_without_memory),
+	KUNIT_CASE(writes_leave_nothing),
+	{ }
+};
+
+static struct kunit_suite pids_suite = {
+	.name = "native_pids",
+	.init = pids_init,
+	.test_cases = pids_cases,
+	.exit = pids_exit,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suites(&pids_suite);

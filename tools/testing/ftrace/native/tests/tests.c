@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the KUnit suites of the program share; see tests.h. */
+#include <linux/delay.h>
+#include <linux/glob.h>
+#include <linux/kthread.h>
+#include <linux/mutex.h>
+
+#include "tests.h"
+
+static char text[1 << 16];
+
+/* A file has these contents, in reads of each size. */
+void native_expect_file(struct kunit *test, const char *path, const char *want)
+{
+	static const size_t sizes[] = { 4096, 1, 17, 40 };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		ssize_t len = native_cat(path, text, sizeof(text), sizes[i]);
+
+		KUNIT_EXPECT_GE_MSG(test, len, 0, "%s", path);
+		KUNIT_EXPECT_STREQ_MSG(test, text, want, "%s, %zu bytes a read", path, sizes[i]);
+	}
+}
+
+/* The contents of a file match a pattern with `*'. */
+void native_expect_glob(struct kunit *test, const char *path, const char *glob)
+{
+	KUNIT_EXPECT_GE_MSG(test, native_cat(path, text, sizeof(text), 64), 0, "%s", path);
+	KUNIT_EXPECT_TRUE_MSG(test, glob_match(glob, text), "%s does not match %s", text, glob);
+}
+
+/*
+ * Try an operation with each allocation failing, one after the other, until it succeeds because it
+ * makes fewer allocations. Returns their number.
+ */
+unsigned int native_sweep(struct kunit *test, const struct native_op *op)
+{
+	unsigned int n, last = 0;
+
+	for (n = 1; n < 2000; n++) {
+		unsigned long live, left, classes;
+		const char *bad;
+		int ret;
+
+		native_settle();
+		live = native_live();
+		classes = ftrace_kunit_nr_classes();
+		native_fail_nth(n);
+		ret = op->run(op->data);
+		left = native_fail_left();
+		native_fail_nth(0);
+		bad = ftrace_kunit_state();
+		if (bad)
+			KUNIT_FAIL(test, "allocation %u fails: %s", n, bad);
+		if (!ret) {
+			if (op->undo)
+				op->undo(op->data);
+			if (left)
+				return n - 1;
+			native_settle();
+			if (n > 1 && native_live() > live + 2)
+				KUNIT_FAIL(test, "allocation %u fails: %lu pieces are left", n,
+					   native_live() - live);
+			KUNIT_EXPECT_TRUE_MSG(test, op->lenient, "succeeds without allocation %u", n);
+			continue;
+		}
+		if (!op->error || ret != op->error)
+			KUNIT_EXPECT_EQ_MSG(test, ret, -ENOMEM, "allocation %u fails", n);
+		if (left) {
+			KUNIT_FAIL(test, "error %d with all allocations", ret);
+			return n;
+		}
+		if (op->partial && op->undo)
+			op->undo(op->data);
+		KUNIT_EXPECT_LE_MSG(test, ftrace_kunit_nr_classes(), classes, "allocation %u", n);
+		native_settle();
+		if (native_live() <= live)
+			continue;
+		/* Arrays that are larger now, or lists that are longer, stay; but not again. */
+		if (last == n)
+			KUNIT_FAIL(test, "allocation %u fails: %lu pieces of memory are left", n,
+				   native_live() - live);
+		else
+			last = n--;
+	}
+	KUNIT_FAIL(test, "the operation never succeeds");
+	return n;
+}
+
+struct waiter {
+	void	(*run)(void *data);
+	void	*data;
+	bool	done;
+};
+
+static int wait_and_run(void *data)
+{
+	struct waiter *w = data;
+
+	w->run(w->data);
+	WRITE_ONCE(w->done, true);
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return 0;
+}
+
+void native_expect_waits(struct kunit *test, struct mutex *lock, void (*run)(void *data),
+			 void *data)
+{
+	struct waiter w = { run, data };
+	struct task_struct *task;
+	bool done;
+
+	mutex_lock(lock);
+	task = kthread_run_on_cpu(wait_and_run, &w, 2, "native/%u");
+	while (!READ_ONCE(w.done) && !native_waits_for(lock))
+		usleep_range(1000, 2000);
+	done = READ_ONCE(w.done);
+	KUNIT_EXPECT_FALSE_MSG(test, done, "%ps runs without %ps", run, lock);
+	mutex_unlock(lock);
+	while (!READ_ONCE(w.done))
+		usleep_range(1000, 2000);
+	kthread_stop(task);
+}
+
+void native_expect_no_leak(struct kunit *test, void (*run)(struct kunit *test))
+{
+	unsigned long live;
+
+	run(test);
+	native_settle();
+	live = native_live();
+	run(test);
+	native_settle();
+	/* What KUnit keeps for an expectation that failed does not count. */
+	if (test->status != KUNIT_FAILURE)
+		KUNIT_EXPECT_EQ(test, native_live(), live);
+}

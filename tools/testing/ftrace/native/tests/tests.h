@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the KUnit suites share that only the program has: files of tracefs, and memory that fails.
+ *
+ * native_sweep() is the idea: an operation that fails without memory is tried with each of its
+ * allocations failing in turn. So each error path runs, and must leave nothing behind.
+ */
+#ifndef _NATIVE_TESTS_H
+#define _NATIVE_TESTS_H
+
+#include <kunit/test.h>
+
+#include "ftrace/tests/ftrace_kunit.h"
+#include "native.h"
+
+void native_expect_file(struct kunit *test, const char *path, const char *want);
+void native_expect_glob(struct kunit *test, const char *path, const char *glob);
+
+/* An operation, and what undoes the operation after it has succeeded. */
+struct native_op {
+	int	(*run)(void *data);
+	void	(*undo)(void *data);
+	void	*data;
+	bool	lenient;	/* without memory it may succeed, with less or slower */
+	bool	partial;	/* an error can come after a part is done, so undo always */
+	int	error;		/* what it may return without memory, besides -ENOMEM */
+};
+
+unsigned int native_sweep(struct kunit *test, const struct native_op *op);
+
+/* @run waits while somebody else holds the lock. */
+struct mutex;
+void native_expect_waits(struct kunit *test, struct mutex *lock, void (*run)(void *data),
+			 void *data);
+
+/* Nothing may be left of @run, which is called twice: the first time makes what stays. */
+void native_expect_no_leak(struct kunit *test, void (*run)(struct kunit *test));
+
+#endif

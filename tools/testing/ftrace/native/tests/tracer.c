@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The function tracer: which events it records, its options, and kernel.ftrace_enabled. */
+#include <linux/fs.h>
+#include <linux/ftrace.h>
+
+#include "trace.h"
+#include "tests.h"
+
+#define DIR	"instances/t/"
+
+static struct trace_array *tr;
+
+/* What the events are, a word each: f1 to f4 of calls, r3 of 3 repeats, s of a stack. */
+static char events[512];
+
+static bool note_event(struct trace_entry *entry, void *data)
+{
+	static const test_func_t funcs[] = {
+		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3, ftrace_kunit_func4,
+	};
+	size_t len = strlen(events);
+	unsigned int i;
+
+	if (entry->type == TRACE_FN) {
+		struct ftrace_entry *call = (struct ftrace_entry *)entry;
+
+		for (i = 0; i < ARRAY_SIZE(funcs); i++)
+			if (call->ip == ftrace_location((unsigned long)funcs[i]))
+				break;
+		snprintf(events + len, sizeof(events) - len, "f%u ", i + 1);
+	} else if (entry->type == TRACE_FUNC_REPEATS) {
+		struct func_repeats_entry *repeats = (struct func_repeats_entry *)entry;
+
+		snprintf(events + len, sizeof(events) - len, "r%u ", repeats->count);
+	} else if (entry->type == TRACE_STACK) {
+		snprintf(events + len, sizeof(events) - len, "s ");
+	}
+	return true;
+}
+
+/* The events since the last time. */
+static const char *take_events(void)
+{
+	events[0] = 0;
+	native_events(tr, note_event, NULL);
+	ring_buffer_reset_online_cpus(tr->array_buffer.buffer);
+	return events;
+}
+
+/* Call a function several times from one place: only then a call is a repeat. */
+static noinline void repeat(test_func_t func, unsigned int nr)
+{
+	while (nr--)
+		func(1);
+}
+
+static int tracer_init_case(struct kunit *test)
+{
+	int ret = native_mkdir("t");
+
+	if (ret)
+		return ret;
+	tr = trace_array_find("t");
+	return native_echo(DIR "set_ftrace_filter", O_TRUNC, "ftrace_kunit_func[1-3]");
+}
+
+static void tracer_exit_case(struct kunit *test)
+{
+	native_echo(DIR "options/func_stack_trace", 0, "0");
+	native_echo(DIR "options/func-no-repeats", 0, "0");
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	KUNIT_EXPECT_EQ(test, native_rmdir("t"), 0);
+	KUNIT_EXPECT_EQ(test, native_cmdlines, 0);
+	ftrace_kunit_exit(test);
+}
+
+static void calls_are_recorded(struct kunit *test)
+{
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "");
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	KUNIT_EXPECT_EQ(test, native_cmdlines, 1);
+	ftrace_kunit_func1(1);
+	ftrace_kunit_func1(1);
+	ftrace_kunit_func3(1);
+	ftrace_kunit_func4(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 f1 f3 ");
+	/* A start clears the buffer. */
+	ftrace_kunit_func1(1);
+	tr->current_trace->start(tr);
+	KUNIT_EXPECT_STREQ(test, take_events(), "");
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	KUNIT_EXPECT_EQ(test, native_cmdlines, 0);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "");
+}
+
+/* While the sites are changed, and on a CPU that records nothing, no event is recorded. */
+static void recording_can_be_off(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	WRITE_ONCE(tr->function_enabled, 0);
+	ftrace_kunit_func1(1);
+	WRITE_ONCE(tr->function_enabled, 1);
+	ftrace_kunit_func2(1);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/func_stack_trace", 0, "1"), 0);
+	WRITE_ONCE(tr->function_enabled, 0);
+	ftrace_kunit_func1(1);
+	WRITE_ONCE(tr->function_enabled, 1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f2 ");
+	tracer_tracing_off(tr);
+	ftrace_kunit_func1(1);
+	tracer_tracing_on(tr);
+	KUNIT_EXPECT_STREQ(test, take_events(), "");
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 s ");
+}
+
+static void repeats_are_counted(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "options/func-no-repeats", 0, "1"), 0);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	repeat(ftrace_kunit_func1, 4);
+	repeat(ftrace_kunit_func2, 1);
+	repeat(ftrace_kunit_func1, 1);
+	repeat(ftrace_kunit_func2, 1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 r3 f2 f1 f2 ");
+	/* Another caller is no repeat. */
+	repeat(ftrace_kunit_func2, 1);
+	ftrace_kunit_func2(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "r1 f2 ");
+	/* The count has 16 bits. */
+	repeat(ftrace_kunit_func3, 65537 + 3);
+	repeat(ftrace_kunit_func2, 1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f3 r65535 f3 r3 f2 ");
+	/* Switched on again, the option begins from 0. */
+	repeat(ftrace_kunit_func2, 1);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "options/func-no-repeats", 0, "0"), 0);
+	repeat(ftrace_kunit_func2, 2);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "options/func-no-repeats", 0, "1"), 0);
+	repeat(ftrace_kunit_func2, 1);
+	repeat(ftrace_kunit_func3, 1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f2 f2 f2 f3 ");
+}
+
+/* The options may change while the tracer runs, and are kept while it does not. */
+static void options_change(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/func_stack_trace", 0, "1"), 0);
+	ftrace_kunit_func1(1);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 s f1 s ");
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/func-no-repeats", 0, "1"), 0);
+	repeat(ftrace_kunit_func1, 2);
+	repeat(ftrace_kunit_func2, 1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 s r1 f2 s ");
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/func_stack_trace", 0, "0"), 0);
+	repeat(ftrace_kunit_func1, 2);
+	repeat(ftrace_kunit_func2, 1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 r1 f2 ");
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/func-no-repeats", 0, "0"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/func_stack_trace", 0, "1"), 0);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	ftrace_kunit_func1(1);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 s f1 s ");
+}
+
+static int start_tracer(void *data)
+{
+	return native_echo(DIR "current_tracer", 0, "function");
+}
+
+static void stop_tracer(void *data)
+{
+	native_echo(DIR "current_tracer", 0, "nop");
+}
+
+static void tracers_fail_without_memory(struct kunit *test)
+{
+	struct native_op op = { start_tracer, stop_tracer };
+
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/func-no-repeats", 0, "1"), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	KUNIT_EXPECT_EQ(test, native_cmdlines, 0);
+	/* The filter of an ops that must trace all functions by name of one that cannot be. */
+	ftrace_kunit_break_site(test, ftrace_kunit_func2);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "set_ftrace_filter", O_TRUNC, "ftrace_kunit_func2"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_cmdlines, 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "set_ftrace_filter", O_TRUNC, "ftrace_kunit_func1"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+}
+
+static int switch_option(void *data)
+{
+	return native_echo(DIR "options/func-no-repeats", 0, "1");
+}
+
+static void switch_option_back(void *data)
+{
+	native_echo(DIR "options/func-no-repeats", 0, "0");
+}
+
+static void options_fail_without_memory(struct kunit *test)
+{
+	struct native_op op = { switch_option, switch_option_back };
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	ftrace_kunit_func1(1);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 f1 ");
+}
+
+/* Newer versions of Linux do not let a user switch tracing off. */
+static bool stays_on(void)
+{
+	if (native_sysctl_write("ftrace_enabled", "0") == -EOPNOTSUPP)
+		return true;
+	native_sysctl_write("ftrace_enabled", "1");
+	return false;
+}
+
+/* kernel.ftrace_enabled */
+static void functions_can_be_switched_off(struct kunit *test)
+{
+	static struct ftrace_ops ops;
+
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_PERMANENT };
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func4, true), 0);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	KUNIT_EXPECT_EQ(test, native_sysctl_read("ftrace_enabled"), 1);
+	if (stays_on()) {
+		KUNIT_EXPECT_EQ(test, native_sysctl_read("ftrace_enabled"), 1);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, native_sysctl_write("ftrace_enabled", "0"), 0);
+	KUNIT_EXPECT_EQ(test, native_sysctl_read("ftrace_enabled"), 0);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "");
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), -EBUSY);
+	KUNIT_EXPECT_EQ(test, native_sysctl_write("ftrace_enabled", "x"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_sysctl_read("ftrace_enabled"), 0);
+	KUNIT_EXPECT_EQ(test, native_sysctl_write("ftrace_enabled", "5"), 0);
+	KUNIT_EXPECT_EQ(test, native_sysctl_read("ftrace_enabled"), 5);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 ");
+	KUNIT_EXPECT_EQ(test, native_sysctl_write("ftrace_enabled", "1"), 0);
+	/* A permanent ops keeps tracing on. */
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_EQ(test, native_sysctl_write("ftrace_enabled", "0"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, native_sysctl_read("ftrace_enabled"), 1);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 ");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+static int switch_off(void *data)
+{
+	return native_sysctl_write("ftrace_enabled", "0");
+}
+
+static void switch_on(void *data)
+{
+	native_sysctl_write("ftrace_enabled", "1");
+}
+
+static void switches_fail_without_memory(struct kunit *test)
+{
+	struct native_op op = { switch_off, switch_on };
+
+	if (stays_on())
+		return;
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 0U);
+	KUNIT_EXPECT_EQ(test, native_sysctl_read("ftrace_enabled"), 1);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 ");
+}
+
+static struct kunit_case tracer_cases[] = {
+	KUNIT_CASE(calls_are_recorded),
+	KUNIT_CASE(recording_can_be_off),
+	KUNIT_CASE(repeats_are_counted),
+	KUNIT_CASE(options_change),
+	KUNIT_CASE(tracers_fail_without_memory),
+	KUNIT_CASE(options_fail_without_memory),
+	KUNIT_CASE(functions_can_be_switched_off),
+	KUNIT_CASE(switches_fail_without_memory),
+	{ }
+};
+
+static struct kunit_suite tracer_suite = {
+	.name = "native_tracer",
+	.init = tracer_init_case,
+	.test_cases = tracer_cases,
+	.exit = tracer_exit_case,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suites(&tracer_suite);
