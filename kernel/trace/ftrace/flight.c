@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rings of the flight recorder, and what writes to them.
+ *
+ * A trampoline writes a record with a few instructions and calls nothing (flight_64.S of x86 has
+ * them). This file has the same in C, for a class with so many ops that it is walked, and for
+ * switches of tasks; and what is too rare for a trampoline: a group of records begins, or a lap.
+ *
+ * A record is reserved by one instruction that adds to a word of the CPU, and is written later. In
+ * between the task is in a window. It is not preempted there, so it stays on the CPU. But it may be
+ * interrupted, and the interrupt may call more functions than the ring has records. The interrupted
+ * task would then write its record among records of a later lap.
+ *
+ * So no group begins that the oldest open window may have a record in. Windows are counted for each
+ * CPU. Who begins a group with no window open but its own knows that all other records are written:
+ * from then on the ring has room for a whole lap. Who begins a group in another window uses up this
+ * room. When the room is used up, calls are not recorded but counted as lost; see flight_refuse().
+ *
+ * Therefore a record has one owner from its reservation until it is written. A record that is not
+ * written yet has the word of the lap before, whose parity differs. A reader can tell, and need not
+ * wait for anybody.
+ *
+ * The words of a CPU need no lock and no atomic instruction: what interrupts a window closes its
+ * own windows when it returns.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/ftrace.h>
+#include <linux/ftrace_flight.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/timex.h>
+#include <linux/tracepoint.h>
+#include <linux/vmalloc.h>
+
+#include "core.h"
+#include "flight.h"
+#include "wait.h"
+
+/*
+ * A lap ends at the first group that begins behind the last record. Until its owner has begun the
+ * next lap, each context that interrupts it may reserve a group behind it: softirq, interrupt, NMI,
+ * and exceptions such as a machine check.
+ */
+#define OVERRUN		8
+
+/* The number of windows that are open on the CPU, those of all recorders. */
+DEFINE_PER_CPU(u32, ftrace_flight_depth);
+
+/* All recorders. A crash dump is read from here. Changed with flight_mutex held. */
+LIST_HEAD(ftrace_flights);
+static DEFINE_MUTEX(flight_mutex);
+
+static_assert(offsetof(struct ftrace_flight_cpu, next) == FTRACE_FLIGHT_NEXT);
+static_assert(offsetof(struct ftrace_flight_cpu, off) == FTRACE_FLIGHT_OFF);
+
+/* The bit of each word that tells the parity. */
+static u64 flight_even(u64 next)
+{
+	return next & 1 ? 0 : FTRACE_FLIGHT_EVEN;
+}
+
+/* A word that is not a call: the lower and the upper 31 bits. */
+static u64 flight_word(u32 low, u32 high, u64 next)
+{
+	return (u64)high << 33 | flight_even(next) | low;
+}
+
+static u64 flight_time_word(u64 cycles, u64 next)
+{
+	return flight_word(cycles & GENMASK(30, 0), cycles >> 31 & GENMASK(29, 0), next);
+}
+
+/* As in flight_64.S. */
+static u64 flight_call_word(unsigned long ip, unsigned long parent_ip, u64 next)
+{
+	u32 high = 2 * (u32)parent_ip + (next & 1);
+
+	return ((u64)high << 32) + ip + MCOUNT_INSN_SIZE;
+}
+
+static void flight_store(bool timed, u64 next, u64 cycles, u64 word)
+{
+	u64 *slot = (u64 *)((long)next >> 1);
+
+	/* Who finds the word of this lap finds the time of this lap. */
+	if (timed)
+		WRITE_ONCE(*slot++, cycles);
+	barrier();
+	WRITE_ONCE(*slot, word);
+}
+
+/*
+ * Begin the next lap, unless somebody who interrupted us has.
+ *
+ * Laps do not all go equally far behind the ring. What an older lap has written behind the end of
+ * this one would have the parity of the next lap, so it is cleared. Nobody gets there before the
+ * next lap ends, and nobody makes a whole lap while our window is open.
+ */
+static void flight_lap(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool timed)
+{
+	struct ftrace_flight_cpu *c = this_cpu_ptr(cpu);
+	u64 old = this_cpu_read(cpu->next);
+	unsigned long end;
+
+	do {
+		if ((old ^ next) & 1)
+			return;
+		end = (long)old >> 1;
+		WRITE_ONCE(c->end, end);
+	} while (!this_cpu_try_cmpxchg(cpu->next, &old, (u64)c->base << 1 | (~next & 1)));
+
+	for (u64 *slot = (u64 *)end; slot < (u64 *)c->behind; slot++)
+		WRITE_ONCE(*slot, 0);
+	this_cpu_inc(cpu->laps);
+	this_cpu_add(cpu->records, (end - c->base) /
+		     (timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD));
+}
+
+/*
+ * The group that @next begins must wait until the oldest window is closed. The reservation is taken
+ * back, so that the next call must begin the group, too. Who has interrupted us since may have
+ * records in the group, which are not where they belong then: they are cleared and lost. A group
+ * behind that one has begun with right, when the room was not yet used up, and stays.
+ */
+static void flight_refuse(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool timed)
+{
+	unsigned int size = timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
+	unsigned int group = timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
+	u64 old = this_cpu_read(cpu->next), lost;
+
+	do {
+		/* Another lap, or a later group? The parity is the lowest bit. */
+		lost = old - next;
+		if (lost & 1 || lost > 2 * group) {
+			lost = 2 * size;
+			break;
+		}
+		for (u64 at = next + 2 * size; at < old; at += 2 * size)
+			flight_store(timed, at, 0, 0);
+	} while (!this_cpu_try_cmpxchg(cpu->next, &old, next));
+	this_cpu_add(cpu->lost, lost / (2 * size));
+}
+
+static __always_inline bool flight_group(struct ftrace_flight_cpu __percpu *cpu, u64 next,
+					 bool timed)
+{
+	struct ftrace_flight_cpu *c = this_cpu_ptr(cpu);
+	bool alone = this_cpu_read(ftrace_flight_depth) == 1;
+	u64 cycles;
+
+	if (!alone && c->groups >= c->max) {
+		flight_refuse(cpu, next, timed);
+		return false;
+	}
+	cycles = get_cycles();
+	flight_store(timed, next, cycles, flight_time_word(cycles, next));
+	/* Not earlier: until here, our own record was not written. */
+	barrier();
+	if (alone)
+		WRITE_ONCE(c->groups, 0);
+	else
+		this_cpu_inc(cpu->groups);
+	if ((unsigned long)((long)next >> 1) >= c->last)
+		flight_lap(cpu, next, timed);
+	return true;
+}
+
+/**
+ * ftrace_flight_slow - begin a group of records
+ * @cpu: the rings
+ * @next: the first record of the group, as reserved in &ftrace_flight_cpu.next
+ *
+ * Context: Any context, in a window. Called by trampolines.
+ * Return: true if the caller can reserve another record; false if its call cannot be recorded.
+ */
+bool ftrace_flight_slow(struct ftrace_flight_cpu __percpu *cpu, u64 next)
+{
+	return flight_group(cpu, next, false);
+}
+
+/**
+ * ftrace_flight_slow_timed - begin a group of records with times
+ * @cpu: the rings
+ * @next: the first record of the group, as reserved in &ftrace_flight_cpu.next
+ *
+ * Context: Any context, in a window. Called by trampolines.
+ * Return: true if the caller can reserve another record; false if its call cannot be recorded.
+ */
+bool ftrace_flight_slow_timed(struct ftrace_flight_cpu __percpu *cpu, u64 next)
+{
+	return flight_group(cpu, next, true);
+}
+
+static void flight_window_open(void)
+{
+	preempt_disable_notrace();
+	this_cpu_inc(ftrace_flight_depth);
+}
+
+static void flight_window_close(void)
+{
+	this_cpu_dec(ftrace_flight_depth);
+	preempt_enable_notrace();
+}
+
+/* Reserve a record, in a window. Returns false if nothing is to be recorded. */
+static bool flight_reserve(const struct ftrace_flight *flight, u64 *next)
+{
+	struct ftrace_flight_cpu __percpu *cpu = flight->cpu;
+	u64 size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
+	u64 first = flight->timed ? FTRACE_FLIGHT_TIMED_FIRST : FTRACE_FLIGHT_FIRST;
+
+	do {
+		if (this_cpu_read(cpu->off))
+			return false;
+		*next = this_cpu_add_return(cpu->next, 2 * size) - 2 * size;
+		if (*next & first)
+			return true;
+	} while (flight_group(cpu, *next, flight->timed));
+	return false;
+}
+
+/**
+ * ftrace_flight_func - record a call
+ * @ip: address of the call site
+ * @parent_ip: where the traced function returns to
+ * @op: the ops of a trace array that records
+ * @fregs: not used
+ *
+ * Trampolines do not call this function; see struct ftrace_call. The array of a class with many
+ * ops does.
+ *
+ * Context: Any context.
+ */
+void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs)
+{
+	/* NULL: the tracer is switched off. The array keeps the recorder. */
+	const struct ftrace_flight *flight = READ_ONCE(op->flight);
+	u64 next;
+
+	if (!flight)
+		return;
+	flight_window_open();
+	if (flight_reserve(flight, &next))
+		flight_store(flight->timed, next, get_cycles(),
+			     flight_call_word(ip, parent_ip, next));
+	flight_window_close();
+}
+
+/* Record the time, unless each record has one. Calls before and after are not far from it. */
+static void flight_mark(struct ftrace_flight *flight)
+{
+	u64 next, cycles;
+
+	if (flight->timed)
+		return;
+	flight_window_open();
+	if (flight_reserve(flight, &next)) {
+		cycles = get_cycles();
+		flight_store(false, next, cycles, flight_time_word(cycles, next));
+	}
+	flight_window_close();
+}
+
+/**
+ * ftrace_flight_switch - record that another task runs from now on
+ * @flight: the recorder
+ * @prev: the pid of the task that ran
+ * @next: the pid of the task that runs from now on
+ *
+ * Context: Preemption off.
+ */
+void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
+{
+	u64 at;
+
+	flight_mark(flight);
+	flight_window_open();
+	this_cpu_write(flight->cpu->pid, next);
+	if (flight_reserve(flight, &at))
+		flight_store(flight->timed, at, get_cycles(),
+			     FTRACE_FLIGHT_SWITCH | flight_word(next, prev, at));
+	flight_window_close();
+}
+
+/*
+ * Tell all CPUs whether to record. Several contexts may do so at the same time, and each goes on
+ * until it has told what is the case.
+ */
+static void flight_tell(struct ftrace_flight *flight)
+{
+	int off, cpu;
+
+	do {
+		off = atomic_read(&flight->off);
+		for_each_possible_cpu(cpu)
+			WRITE_ONCE(per_cpu_ptr(flight->cpu, cpu)->off, off);
+		/* Pairs with this barrier in the other context: one of both looks last. */
+		smp_mb();
+	} while (off != atomic_read(&flight->off));
+}
+
+/**
+ * ftrace_flight_off - switch recording off, or on again
+ * @flight: the recorder
+ * @off: true to switch it off
+ *
+ * This function begins and ends with a full barrier.
+ *
+ * Context: Any context.
+ */
+void ftrace_flight_off(struct ftrace_flight *flight, bool off)
+{
+	if (off)
+		atomic_fetch_or(1, &flight->off);
+	else
+		atomic_fetch_andnot(1, &flight->off);
+	flight_tell(flight);
+}
+
+/**
+ * ftrace_flight_pause - stop recording while somebody reads
+ * @flight: the recorder
+ * @pause: true when a reader comes, false when the reader goes
+ *
+ * Context: Any context.
+ */
+void ftrace_flight_pause(struct ftrace_flight *flight, bool pause)
+{
+	atomic_add(pause ? 2 : -2, &flight->off);
+	flight_tell(flight);
+}
+
+static int flight_ring_make(struct ftrace_flight *flight, int cpu, unsigned long size)
+{
+	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
+	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
+	void *ring = vzalloc_node(size + OVERRUN * group, cpu_to_node(cpu));
+
+	if (!ring)
+		return -ENOMEM;
+	c->base = (unsigned long)ring;
+	c->last = c->base + size;
+	c->behind = c->last + OVERRUN * group;
+	c->end = c->base;
+	c->next = (u64)c->base << 1;
+	c->pid = FTRACE_FLIGHT_NOBODY;
+	c->max = size / group - OVERRUN;
+	return 0;
+}
+
+static void flight_free(struct ftrace_flight *flight)
+{
+	int cpu;
+
+	if (flight->cpu)
+		for_each_possible_cpu(cpu)
+			vfree((void *)per_cpu_ptr(flight->cpu, cpu)->base);
+	free_percpu(flight->cpu);
+	kfree(flight->dump);
+	kfree(flight->name);
+	kfree(flight);
+}
+
+/* The last trampoline is gone. Probes of tracepoints may still run. */
+static void flight_free_work(struct work_struct *work)
+{
+	struct ftrace_flight *flight = container_of(work, struct ftrace_flight, free);
+
+	ftrace_may_wait();
+	tracepoint_synchronize_unregister();
+	/* Who switches tracing off looks at the recorder with preemption off. */
+	synchronize_rcu();
+	scoped_guard(mutex, &flight_mutex)
+		list_del(&flight->list);
+	flight_free(flight);
+}
+
+/**
+ * ftrace_flight_make - make a recorder
+ * @size: bytes of the ring of a CPU, a multiple of the page size
+ * @name: name of the trace array; NULL for the top level one
+ * @timed: give each record a time of its own
+ *
+ * The recorder is switched off.
+ *
+ * Context: Process context, may sleep.
+ * Return: the recorder, with one reference; NULL if there is no memory.
+ */
+struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed)
+{
+	struct ftrace_flight *flight = kzalloc(sizeof(*flight), GFP_KERNEL);
+	int cpu;
+
+	if (!flight)
+		return NULL;
+	flight->timed = timed;
+	refcount_set(&flight->users, 1);
+	atomic_set(&flight->off, 1);
+	INIT_WORK(&flight->free, flight_free_work);
+	flight->cpu = alloc_percpu(struct ftrace_flight_cpu);
+	flight->dump = kcalloc(nr_cpu_ids, sizeof(*flight->dump), GFP_KERNEL);
+	flight->name = kstrdup(name, GFP_KERNEL);
+	if (!flight->cpu || !flight->dump || (name && !flight->name))
+		goto fail;
+	flight_tell(flight);
+	for_each_possible_cpu(cpu)
+		if (flight_ring_make(flight, cpu, size))
+			goto fail;
+	scoped_guard(mutex, &flight_mutex)
+		list_add(&flight->list, &ftrace_flights);
+	return flight;
+
+fail:
+	flight_free(flight);
+	return NULL;
+}
+
+/**
+ * ftrace_flight_get - get a reference to a recorder
+ * @flight: the recorder; NULL is allowed
+ *
+ * Context: Any context.
+ * Return: @flight.
+ */
+struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight)
+{
+	if (flight)
+		refcount_inc(&flight->users);
+	return flight;
+}
+
+/**
+ * ftrace_flight_put - drop a reference to a recorder
+ * @flight: the recorder; NULL is allowed
+ *
+ * Context: Any context.
+ */
+void ftrace_flight_put(struct ftrace_flight *flight)
+{
+	if (flight && refcount_dec_and_test(&flight->users))
+		queue_work(system_dfl_wq, &flight->free);
+}

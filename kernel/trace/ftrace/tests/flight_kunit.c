@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of the flight recorder: each call is in the ring once, in order, with its task and
+ * caller; and a task that is held between the reservation of a record and its store never writes
+ * among records of a later lap.
+ *
+ * Cases that read make calls of addresses that are not code, and number them. The kernel's code
+ * is in the upper 2 GB, as the numbers are; the code of the program for native tests is not.
+ */
+#include <linux/ftrace_arch.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "../core.h"
+#include "../flight.h"
+#include "ftrace_kunit.h"
+
+#define SIZE		SZ_16K
+/* The records of a lap, with those that are times. */
+#define LAP		(SIZE / FTRACE_FLIGHT_RECORD)
+#define IP(n)		(0xffffffff81000000UL + (n))
+#define CALLER(n)	(0xffffffffc0000000UL + (n))
+
+static void flight_put_action(void *flight)
+{
+	ftrace_flight_put(flight);
+}
+
+static void flight_unpin(void *unused)
+{
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+/* A recorder that records, and a task that stays on a CPU. */
+static struct ftrace_flight *flight_new(struct kunit *test, bool timed)
+{
+	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, timed);
+
+	KUNIT_ASSERT_NOT_NULL(test, flight);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, flight_put_action, flight), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, flight_unpin, NULL), 0);
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	ftrace_flight_off(flight, false);
+	return flight;
+}
+
+static struct ftrace_flight_cpu *flight_here(struct ftrace_flight *flight)
+{
+	return per_cpu_ptr(flight->cpu, 0);
+}
+
+/* Calls with the numbers @first to @end - 1. */
+static void flight_calls(struct ftrace_flight *flight, unsigned int first, unsigned int end)
+{
+	struct ftrace_ops ops = { .flight = flight };
+
+	for (unsigned int n = first; n < end; n++)
+		ftrace_flight_func(IP(n), CALLER(n), &ops, NULL);
+}
+
+static void flight_stopped(struct ftrace_flight *flight)
+{
+	ftrace_flight_off(flight, true);
+	flight->stop.cycles = get_cycles();
+}
+
+/*
+ * What the ring has: "@first-@last" for each run of calls whose numbers follow each other. A call
+ * whose caller is that of another one, or a time that goes back, ends the list.
+ */
+static const char *flight_list(struct ftrace_flight *flight)
+{
+	static char list[256];
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+	unsigned long first = 0, last = 0;
+	u64 time = 0;
+	int len = 0;
+
+	list[0] = '\0';
+	ftrace_flight_rewind(flight, &cursor, 0);
+	while (ftrace_flight_next(flight, &cursor, &call)) {
+		if (call.parent_ip - CALLER(0) != call.ip - IP(0))
+			return "wrong caller";
+		if (call.time < time)
+			return "time goes back";
+		if (call.time > flight->stop.cycles)
+			return "time of the future";
+		time = call.time;
+		if (call.ip != last + 1) {
+			if (first)
+				len += scnprintf(list + len, sizeof(list) - len, "%lu-%lu ",
+						 first - IP(0), last - IP(0));
+			first = call.ip;
+		}
+		last = call.ip;
+	}
+	if (first)
+		scnprintf(list + len, sizeof(list) - len, "%lu-%lu", first - IP(0), last - IP(0));
+	return list;
+}
+
+/* The first and the last call of a ring that has one run of calls. */
+static void flight_run(struct kunit *test, struct ftrace_flight *flight, unsigned int *first,
+		       unsigned int *last)
+{
+	const char *list = flight_list(flight);
+	int nr = sscanf(list, "%u-%u", first, last);
+
+	KUNIT_EXPECT_NULL_MSG(test, strchr(list, ' '), "more than one run: %s", list);
+	KUNIT_ASSERT_EQ_MSG(test, nr, 2, "%s", list);
+}
+
+static void flight_laps(struct kunit *test, bool timed, unsigned int lap)
+{
+	struct ftrace_flight *flight = flight_new(test, timed);
+	unsigned int first, last, n = 0;
+
+	KUNIT_EXPECT_STREQ(test, flight_list(flight), "");
+	/* Odd steps: the end is at each place of a group, in laps of both parities. */
+	for (unsigned int step = 1; n < 7 * lap; step += 2) {
+		flight_calls(flight, n, n + step);
+		n += step;
+		flight_stopped(flight);
+		flight_run(test, flight, &first, &last);
+		KUNIT_EXPECT_EQ(test, last, n - 1);
+		/* All but times, and the oldest group of which a part is gone. */
+		KUNIT_EXPECT_LE(test, first, n < lap / 2 ? 0 : n - min(n, lap - lap / 8));
+		ftrace_flight_off(flight, false);
+	}
+}
+
+static void each_call_is_there_once(struct kunit *test)
+{
+	flight_laps(test, false, LAP);
+}
+
+static void each_call_has_a_time(struct kunit *test)
+{
+	flight_laps(test, true, LAP / 2);
+}
+
+static void nothing_is_recorded_while_off(struct kunit *test)
+{
+	struct ftrace_flight *flight = flight_new(test, false);
+
+	flight_calls(flight, 1, 4);
+	ftrace_flight_pause(flight, true);
+	flight_calls(flight, 10, 14);
+	ftrace_flight_pause(flight, true);
+	ftrace_flight_off(flight, true);
+	ftrace_flight_pause(flight, false);
+	flight_calls(flight, 20, 24);
+	ftrace_flight_pause(flight, false);
+	flight_calls(flight, 30, 34);
+	ftrace_flight_off(flight, false);
+	flight_calls(flight, 40, 44);
+	flight_stopped(flight);
+	KUNIT_EXPECT_STREQ(test, flight_list(flight), "1-3 40-43");
+}
+
+/*
+ * A window is open, its record is reserved. An interrupt makes @calls calls before the record is
+ * written. Calls before and after are there, too.
+ */
+static void flight_hold(struct kunit *test, unsigned int before, unsigned int calls)
+{
+	struct ftrace_flight *flight = flight_new(test, false);
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	unsigned int first, last;
+	unsigned int end = before + 1 + calls;
+	u64 next, found;
+
+	flight_calls(flight, 0, before);
+	preempt_disable();
+	this_cpu_inc(ftrace_flight_depth);
+	/* Not the first record of a group: each call before has left behind one like this. */
+	next = c->next;
+	c->next += 2 * FTRACE_FLIGHT_RECORD;
+	flight_calls(flight, before + 1, end);
+	found = *(u64 *)((long)next >> 1);
+	*(u64 *)((long)next >> 1) =
+		((u64)(u32)(2 * (u32)CALLER(before) + (next & 1)) << 32) + IP(before) +
+		MCOUNT_INSN_SIZE;
+	this_cpu_dec(ftrace_flight_depth);
+	preempt_enable();
+
+	KUNIT_EXPECT_EQ(test, found >> 32 & 1, before < LAP - LAP / 8 ? 0 : next & 1);
+	flight_stopped(flight);
+	flight_run(test, flight, &first, &last);
+	/* What was not lost follows the record of the window, which is still there. */
+	KUNIT_EXPECT_LE(test, first, before);
+	KUNIT_EXPECT_EQ(test, last, end - 1 - (unsigned int)c->lost);
+	KUNIT_EXPECT_EQ(test, !!c->lost, calls > LAP);
+	/* Then there is room again. */
+	ftrace_flight_off(flight, false);
+	flight_calls(flight, 2 * end, 2 * end + LAP);
+	flight_stopped(flight);
+	flight_run(test, flight, &first, &last);
+	KUNIT_EXPECT_EQ(test, last, 2 * end + LAP - 1);
+}
+
+static void a_window_keeps_its_record(struct kunit *test)
+{
+	flight_hold(test, 5, 100);
+	flight_hold(test, 5, 3 * LAP);
+	flight_hold(test, 5, 4 * LAP);
+	flight_hold(test, LAP - 200, 2 * LAP);
+	flight_hold(test, LAP + 200, 1000 * LAP);
+}
+
+/* A window is open with a record that is not written. Calls use up the room but for @left groups. */
+static u64 flight_use_up(struct ftrace_flight *flight, unsigned int left)
+{
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	unsigned int n = 1000;
+	u64 held;
+
+	flight_calls(flight, 0, 5);
+	preempt_disable();
+	this_cpu_inc(ftrace_flight_depth);
+	held = c->next;
+	c->next += 2 * FTRACE_FLIGHT_RECORD;
+	while (c->groups < c->max - left || c->next & FTRACE_FLIGHT_FIRST) {
+		flight_calls(flight, n, n + 1);
+		n++;
+	}
+	return held;
+}
+
+/* The window of flight_use_up() is closed. */
+static void flight_close(u64 held)
+{
+	*(u64 *)((long)held >> 1) =
+		((u64)(u32)(2 * (u32)CALLER(999) + (held & 1)) << 32) + IP(999) + MCOUNT_INSN_SIZE;
+	this_cpu_dec(ftrace_flight_depth);
+	preempt_enable();
+}
+
+/* A context begins a group, and another one makes calls before that is done. */
+static bool flight_begins(struct ftrace_flight *flight, unsigned int first, unsigned int calls)
+{
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	u64 next = c->next;
+	bool ret;
+
+	this_cpu_inc(ftrace_flight_depth);
+	c->next += 2 * FTRACE_FLIGHT_RECORD;
+	flight_calls(flight, first, first + calls);
+	ret = ftrace_flight_slow(flight->cpu, next);
+	this_cpu_dec(ftrace_flight_depth);
+	return ret;
+}
+
+/* Records behind one that is given back are not shown where others have not yet written theirs. */
+static void records_of_a_refused_group_are_cleared(struct kunit *test)
+{
+	struct ftrace_flight *flight = flight_new(test, false);
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	u64 held = flight_use_up(flight, 0), next = c->next;
+	bool begins = flight_begins(flight, 5000, 5);
+	u64 then = c->next;
+
+	flight_close(held);
+	KUNIT_EXPECT_FALSE(test, begins);
+	KUNIT_EXPECT_EQ(test, then, next);
+	KUNIT_EXPECT_EQ(test, c->lost, 6);
+	flight_calls(flight, 6000, 6001);
+	/* Reserved, and not written. */
+	c->next += 2 * 3 * FTRACE_FLIGHT_RECORD;
+	flight_stopped(flight);
+	KUNIT_EXPECT_STREQ(test, strrchr(flight_list(flight), ' '), " 6000-6000");
+	KUNIT_EXPECT_NULL(test, strstr(flight_list(flight), "500"));
+}
+
+/* A group that has begun while there was room stays, though one before it is refused. */
+static void a_group_behind_a_refused_one_stays(struct kunit *test)
+{
+	struct ftrace_flight *flight = flight_new(test, false);
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	u64 held = flight_use_up(flight, 1);
+	bool begins = flight_begins(flight, 5000, FTRACE_FLIGHT_GROUP / FTRACE_FLIGHT_RECORD + 5);
+
+	flight_close(held);
+	KUNIT_EXPECT_FALSE(test, begins);
+	KUNIT_EXPECT_EQ(test, c->lost, 1);
+	flight_calls(flight, 6000, 6001);
+	flight_stopped(flight);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(flight_list(flight), "5000-5036 6000-6000"));
+}
+
+static void a_record_that_is_not_written_is_not_shown(struct kunit *test)
+{
+	struct ftrace_flight *flight = flight_new(test, false);
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	const char *list;
+
+	for (unsigned int lap = 0; lap < 4; lap++) {
+		flight_calls(flight, 1000 * lap, 1000 * lap + 5);
+		c->next += 2 * FTRACE_FLIGHT_RECORD;
+		flight_calls(flight, 1000 * lap + 5, 1000 * lap + 8);
+		flight_stopped(flight);
+		list = flight_list(flight);
+		if (lap)
+			list = strrchr(list, ' ') + 1;
+		KUNIT_EXPECT_EQ(test, strcmp(list, lap == 0 ? "0-7" : lap == 1 ? "1000-1007" :
+					     lap == 2 ? "2000-2007" : "3000-3007"), 0);
+		ftrace_flight_off(flight, false);
+		flight_calls(flight, 100000 * (lap + 1), 100000 * (lap + 1) + LAP - 40);
+	}
+}
+
+/* Calls with numbers from @first on, up to the end of the lap. */
+static unsigned int flight_to_the_end(struct ftrace_flight *flight, unsigned int first)
+{
+	const struct ftrace_flight_cpu *c = flight_here(flight);
+	u64 parity = c->next & 1;
+
+	while (c->next < ((u64)c->last << 1) || (c->next & 1) != parity) {
+		flight_calls(flight, first, first + 1);
+		first++;
+	}
+	return first;
+}
+
+/* In lap 0, an interrupt writes behind the ring. In lap 2, the same record is reserved only. */
+static void laps_end_at_different_places(struct kunit *test)
+{
+	struct ftrace_flight *flight = flight_new(test, false);
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	unsigned int n = flight_to_the_end(flight, 1), behind = n;
+	u64 next = c->next;
+
+	preempt_disable();
+	this_cpu_inc(ftrace_flight_depth);
+	c->next += 2 * FTRACE_FLIGHT_RECORD;
+	flight_calls(flight, n, n + 20);
+	KUNIT_EXPECT_TRUE(test, ftrace_flight_slow(flight->cpu, next));
+	this_cpu_dec(ftrace_flight_depth);
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, c->laps, 1);
+	KUNIT_EXPECT_EQ(test, c->end, c->last + 21 * FTRACE_FLIGHT_RECORD);
+
+	n = flight_to_the_end(flight, n + 20);
+	flight_calls(flight, n, n + 1);
+	KUNIT_EXPECT_EQ(test, c->laps, 2);
+	flight_to_the_end(flight, n + 1);
+	c->next += 10 * 2 * FTRACE_FLIGHT_RECORD;
+	flight_stopped(flight);
+	KUNIT_EXPECT_EQ(test, c->laps, 2);
+	KUNIT_EXPECT_NULL(test, strchr(flight_list(flight), ' '));
+	KUNIT_EXPECT_GT(test, n, behind);
+}
+
+static void calls_belong_to_tasks(struct kunit *test)
+{
+	struct ftrace_flight *flight = flight_new(test, false);
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+
+	preempt_disable();
+	flight_calls(flight, 0, 10);
+	ftrace_flight_switch(flight, 11, 22);
+	flight_calls(flight, 10, 100);
+	ftrace_flight_switch(flight, 22, 0);
+	flight_calls(flight, 100, 110);
+	preempt_enable();
+	flight_stopped(flight);
+
+	ftrace_flight_rewind(flight, &cursor, 0);
+	for (unsigned int n = 0; n < 110; n++) {
+		KUNIT_ASSERT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
+		KUNIT_EXPECT_EQ(test, call.ip, IP(n));
+		KUNIT_EXPECT_EQ(test, call.pid, n < 10 ? 11 : n < 100 ? 22 : 0);
+	}
+	KUNIT_EXPECT_FALSE(test, ftrace_flight_next(flight, &cursor, &call));
+
+	/* No switch is left in the ring. */
+	ftrace_flight_off(flight, false);
+	flight_calls(flight, 0, 3 * LAP);
+	flight_stopped(flight);
+	ftrace_flight_rewind(flight, &cursor, 0);
+	KUNIT_ASSERT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
+	KUNIT_EXPECT_EQ(test, call.pid, 0);
+}
+
+static unsigned long flight_ip, flight_parent;
+
+/* What a callback on the same site sees. */
+static void flight_note(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			struct ftrace_regs *fregs)
+{
+	flight_ip = ip;
+	flight_parent = parent_ip;
+}
+
+static struct ftrace_ops flight_ops, flight_note_ops = { .func = flight_note };
+
+static void flight_ops_end(void *unused)
+{
+	unregister_ftrace_function(&flight_ops);
+	ftrace_free_filter(&flight_ops);
+	flight_ops.flight = NULL;
+}
+
+/* The trampoline records a call of func1() in the second record of its group. */
+static void flight_trampoline(struct kunit *test, struct ftrace_flight *flight)
+{
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	u64 next;
+	u64 word;
+
+	preempt_disable();
+	next = c->next;
+	ftrace_kunit_func1(1);
+	preempt_enable();
+	word = *(u64 *)(((long)c->next >> 1) - 8);
+	KUNIT_EXPECT_NE(test, c->next, next);
+	KUNIT_EXPECT_EQ(test, (u32)word, (u32)(flight_ip + MCOUNT_INSN_SIZE));
+	KUNIT_EXPECT_EQ(test, word, ((u64)(2 * (u32)flight_parent + (u32)(c->next & 1)) << 32) +
+			flight_ip + MCOUNT_INSN_SIZE);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(ftrace_flight_depth), 0);
+}
+
+static void flight_trampolines(struct kunit *test, bool timed)
+{
+	struct ftrace_flight *flight = flight_new(test, timed);
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	u64 next;
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, flight_ops_end, NULL), 0);
+	flight_ops.func = ftrace_flight_func;
+	flight_ops.flight = flight;
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&flight_ops, ftrace_kunit_func1, true), 0);
+	ftrace_kunit_add_ops(test, &flight_note_ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&flight_note_ops, ftrace_kunit_func1, true), 0);
+
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&flight_note_ops), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&flight_ops), 0);
+	for (unsigned int n = 0; n < 3 * LAP; n++)
+		flight_trampoline(test, flight);
+
+	/* Alone on the site. The caller is the same function, at other addresses. */
+	KUNIT_ASSERT_EQ(test, unregister_ftrace_function(&flight_note_ops), 0);
+	next = c->next;
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_NE(test, c->next, next);
+	KUNIT_EXPECT_EQ(test, *(u32 *)(((long)c->next >> 1) - 8),
+			(u32)(flight_ip + MCOUNT_INSN_SIZE));
+	KUNIT_EXPECT_GT(test, c->laps, 1);
+
+	ftrace_flight_off(flight, true);
+	next = c->next;
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, c->next, next);
+	ftrace_flight_off(flight, false);
+	KUNIT_ASSERT_EQ(test, unregister_ftrace_function(&flight_ops), 0);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, c->next, next);
+}
+
+static void trampolines_record(struct kunit *test)
+{
+	flight_trampolines(test, false);
+}
+
+static void trampolines_record_times(struct kunit *test)
+{
+	flight_trampolines(test, true);
+}
+
+static struct kunit_case flight_cases[] = {
+	KUNIT_CASE(each_call_is_there_once),
+	KUNIT_CASE(each_call_has_a_time),
+	KUNIT_CASE(nothing_is_recorded_while_off),
+	KUNIT_CASE(a_window_keeps_its_record),
+	KUNIT_CASE(records_of_a_refused_group_are_cleared),
+	KUNIT_CASE(a_group_behind_a_refused_one_stays),
+	KUNIT_CASE(a_record_that_is_not_written_is_not_shown),
+	KUNIT_CASE(laps_end_at_different_places),
+	KUNIT_CASE(calls_belong_to_tasks),
+	KUNIT_CASE(trampolines_record),
+	KUNIT_CASE(trampolines_record_times),
+	{ }
+};
+
+static struct kunit_suite flight_suite = {
+	.name = "ftrace_flight",
+	.exit = ftrace_kunit_exit,
+	.test_cases = flight_cases,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suite(flight_suite);

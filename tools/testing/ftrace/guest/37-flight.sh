@@ -1,0 +1,219 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The flight recorder: what the tracer records is what the function tracer records of the same calls;
+# its files; and who stops it.
+
+. "$(dirname "$0")/tap.sh"
+
+need "$TRACING/flight_size_kb"
+
+# The calls of our own task, without times and names of the task.
+ours() {
+	sed -n "s/^.*-$$ *\[[0-9]*\] [^ ]* *[0-9.]*: //p" "$1"
+}
+
+OTHER=$TRACING/instances/other
+mkdir "$OTHER"
+like "$(cat "$TRACING/available_tracers")" "(^| )flight( |$)" "available_tracers has the tracer"
+is "$(cat "$TRACING/flight_size_kb")" 1024 "flight_size_kb has the default"
+is "$(cat "$OTHER/flight_size_kb")" 1024 "flight_size_kb of an instance"
+fails_with EINVAL "a ring that is too small is refused" write "$TRACING/flight_size_kb" 4
+fails_with EINVAL "words are refused as a size" write "$TRACING/flight_size_kb" many
+
+set_to "vfs_* ksys_*" set_ftrace_filter
+set_to 0 tracing_on
+set_to 0 instances/other/tracing_on
+echo "vfs_* ksys_*" > "$OTHER/set_ftrace_filter"
+works "the tracer starts" write "$TRACING/current_tracer" flight
+works "the function tracer starts in an instance" write "$OTHER/current_tracer" function
+fails_with EBUSY "the size stays while the tracer runs" write "$TRACING/flight_size_kb" 2048
+fails_with EBUSY "flight-time while the tracer runs" write "$TRACING/options/flight-time" 1
+fails_with EINVAL "a clock that is not computed from the time stamp counter is refused" \
+	write "$TRACING/trace_clock" mono
+works "x86-tsc is accepted" write "$TRACING/trace_clock" x86-tsc
+works "the clock local" write "$TRACING/trace_clock" local
+fails_with EOPNOTSUPP "trace_pipe cannot be read" read "$TRACING/trace_pipe"
+
+set_to 1 tracing_on
+set_to 1 instances/other/tracing_on
+i=0
+# The shell reads byte by byte. More calls would not fit into the ring buffer of the function tracer.
+while [ $i -lt 10 ]; do
+	read -r _ < /proc/version
+	i=$((i + 1))
+done
+set_to 0 instances/other/tracing_on
+set_to 0 tracing_on
+
+ours "$TRACING/trace" > "$TMP.flight"
+ours "$OTHER/trace" > "$TMP.function"
+at_least "$(grep -c '^vfs_read <-ksys_read' "$TMP.flight")" 200 "each read is recorded"
+# The recorder was switched on earlier, and off later.
+awk 'NR == FNR { want[n++] = $0; next }
+	{ got[m++] = $0 }
+	END {
+		for (first = 0; first + n <= m; first++) {
+			for (i = 0; i < n && got[first + i] == want[i]; i++)
+				;
+			if (i == n) {
+				print "same"
+				exit
+			}
+		}
+		print n " calls are not among the " m
+	}' "$TMP.function" "$TMP.flight" > "$TMP.same"
+is "$(cat "$TMP.same")" same "the function tracer records the same calls, in the same order"
+is "$(trace_lines | sed 's/.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/' | sort -nc 2>&1)" "" "times do not go back"
+like "$(head -n 1 "$TRACING/trace")" "^# tracer: flight$" "the header has the name of the tracer"
+is "$(md5sum < "$TRACING/trace")" "$(md5sum < "$TRACING/trace")" "reading does not remove anything"
+like "$(cat "$TRACING/per_cpu/cpu0/stats")" "^flight lost: 0$" "the stats"
+
+# Who stops it.
+before=$(trace_lines | wc -l)
+read_bytes 10
+is "$(trace_lines | wc -l)" "$before" "nothing is recorded while tracing_on is 0"
+set_to "" trace
+is "$(trace_lines | wc -l)" 0 "writing to trace clears it"
+set_to "vfs_read:traceoff" set_ftrace_filter
+set_to "vfs_read vfs_write" set_ftrace_filter
+set_to 1 tracing_on
+read_bytes 1
+is "$(cat "$TRACING/tracing_on")" 0 "traceoff switches tracing off"
+before=$(trace_lines | wc -l)
+read_bytes 10
+is "$(trace_lines | wc -l)" "$before" "nothing is recorded after traceoff"
+echo "!vfs_read:traceoff" >> "$TRACING/set_ftrace_filter"
+
+# All functions; the rings wrap.
+set_to nop current_tracer
+set_to nop instances/other/current_tracer
+set_to "" set_ftrace_filter
+set_to 64 flight_size_kb
+for timed in 0 1; do
+	set_to $timed options/flight-time
+	set_to flight current_tracer
+	set_to "" trace
+	set_to 1 tracing_on
+	read_bytes 300
+	set_to 0 tracing_on
+	cat "$TRACING/trace" > "$TMP.all"
+	at_least "$(grep -vc '^#' "$TMP.all")" 3000 "flight-time $timed: a full ring is shown"
+	like "$(cat "$TRACING"/per_cpu/cpu*/stats)" "^flight overrun: [1-9]" "older records were overwritten"
+	is "$(sed -n 's/.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/p' "$TMP.all" | sort -nc 2>&1)" "" "times do not go back"
+	is "$(grep -v '^#' "$TMP.all" | grep -vc '\] ????? *[0-9.]*: [a-zA-Z_]')" 0 "each line has a function"
+	is "$(grep -v '^#' "$TMP.all" | grep -c '0x')" 0 "and known addresses"
+	set_to nop current_tracer
+done
+set_to 0 options/flight-time
+set_to 1024 flight_size_kb
+
+read_version() {
+	read -r _ < /proc/version
+}
+
+# lines FUNCTION: how many calls of it the trace has.
+lines() {
+	trace_lines | grep -c ": $1 <-"
+}
+
+# One task only.
+set_to vfs_read set_ftrace_filter
+set_to flight current_tracer
+set_to $$ set_ftrace_pid
+set_to "" trace
+set_to 1 tracing_on
+read_version
+sh -c 'read -r _ < /proc/version'
+set_to 0 tracing_on
+is "$(trace_lines | sed -n 's/^ *[^ ].*-\([0-9]*\) *\[.*/\1/p' | sort -u | joined)" "$$" "with a pid only its task is recorded"
+set_to "" set_ftrace_pid
+
+# Events are among the calls, by time.
+set_to 1 events/sched/sched_switch/enable
+set_to 1 tracing_on
+read_version
+sleep 0.1
+read_version
+set_to 0 tracing_on
+set_to 0 events/sched/sched_switch/enable
+like "$(trace_lines | sed -n '/vfs_read/,/vfs_read/{//d;p;}' | head -n 5; trace_lines | grep sched_switch)" "sched_switch:" "events are shown, too"
+is "$(sed -n 's/.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/p' "$TRACING/trace" | sort -nc 2>&1)" "" \
+	"calls and events are in the order of their times"
+set_to "" trace
+
+# The records of one CPU are cleared.
+if [ -e "$TRACING/per_cpu/cpu1" ]; then
+	set_to 1 tracing_on
+	taskset 1 sh -c 'read -r _ < /proc/version'
+	taskset 2 sh -c 'read -r _ < /proc/version'
+	set_to 0 tracing_on
+	echo > "$TRACING/per_cpu/cpu1/trace"
+	is "$(trace_lines | grep -c '\[001\].*vfs_read <-')" 0 "the records of a CPU are cleared"
+	at_least "$(trace_lines | grep -c '\[000\].*vfs_read <-')" 1 "those of another CPU stay"
+else
+	skip "one CPU only"
+fi
+set_to nop current_tracer
+
+# More ops on a function than a trampoline has slots.
+if [ -e "$MODULES/ftmod_many.ko" ] && insmod "$MODULES/ftmod_many.ko"; then
+	M=/sys/module/ftmod_many/parameters
+	echo 100 > $M/same
+	set_to ftmod_many_func set_ftrace_filter
+	for timed in 0 1; do
+		set_to $timed options/flight-time
+		set_to flight current_tracer
+		set_to 1 tracing_on
+		cat $M/call > "$TMP.called"
+		set_to 0 tracing_on
+		is "$(lines ftmod_many_func) $(cat "$TMP.called")" "1 100" "flight-time $timed: recorded beside 100 callbacks"
+		set_to nop current_tracer
+	done
+	set_to 0 options/flight-time
+	# The text of a recorded call goes.
+	set_to flight current_tracer
+	set_to 1 tracing_on
+	cat $M/call > /dev/null
+	set_to 0 tracing_on
+	rmmod ftmod_many
+	is "$(trace_lines | wc -l)" 1 "a call of a module is shown when the module is gone"
+	set_to nop current_tracer
+else
+	skip "no ftmod_many.ko"
+fi
+set_to "" set_ftrace_filter
+
+# A CPU leaves and comes back.
+cpu=/sys/devices/system/cpu/cpu1/online
+if [ -e $cpu ]; then
+	set_to vfs_read set_ftrace_filter
+	set_to flight current_tracer
+	set_to 1 tracing_on
+	taskset 2 sh -c 'read -r _ < /proc/version'
+	echo 0 > $cpu
+	before=$(trace_lines | grep -c '\[001\].*vfs_read <-')
+	at_least "$before" 1 "records of a CPU that is offline are shown"
+	echo 1 > $cpu
+	taskset 2 sh -c 'read -r _ < /proc/version'
+	at_least "$(trace_lines | grep -c '\[001\].*vfs_read <-')" $((before + 1)) "a CPU that is back records"
+	set_to nop current_tracer
+	set_to "" set_ftrace_filter
+else
+	skip "no CPU can leave"
+fi
+
+# Again and again, also while somebody reads.
+again cat "$TRACING/trace"
+i=0
+while [ $i -lt 20 ]; do
+	set_to flight current_tracer
+	read_bytes 10
+	set_to nop current_tracer
+	i=$((i + 1))
+done
+stop_all
+rmdir "$OTHER"
+set_to 1 tracing_on
+is "$(trace_lines | wc -l)" 0 "nothing is left"
+done_testing
