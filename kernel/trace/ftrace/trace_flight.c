@@ -91,9 +91,9 @@ static void flight_switch(void *data, bool preempt, struct task_struct *prev,
 }
 
 /*
- * The tasks that run now; the next ones come by the probe. No CPU is interrupted: a CPU switches its
- * task and calls the probe under the lock of its runqueue, which cpu_curr_snapshot() takes. What the
- * probe has written stays.
+ * The tasks that run now; the next ones come by the probe. No CPU is interrupted: a CPU switches
+ * its task and calls the probe under the lock of its runqueue, which cpu_curr_snapshot() takes.
+ * What the probe has written stays.
  */
 static void flight_first_tasks(struct ftrace_flight *flight)
 {
@@ -424,8 +424,10 @@ void trace_flight_clear(struct trace_array *tr, int which)
 		return;
 	now = flight_stamp(tr);
 	/* The clock may be another one. */
-	if (which == RING_BUFFER_ALL_CPUS)
-		flight->start = flight->stop = now;
+	if (which == RING_BUFFER_ALL_CPUS) {
+		flight->start = now;
+		flight->stop = now;
+	}
 	for_each_possible_cpu(cpu)
 		if (which == RING_BUFFER_ALL_CPUS || which == cpu)
 			WRITE_ONCE(per_cpu_ptr(flight->cpu, cpu)->since, now.cycles);

@@ -32,7 +32,7 @@
 #include <asm/ptrace.h>
 #include <asm/unwind_hints.h>
 
-#include "frames.h"
+#include "frames.S"
 
 	.code64
 	.section .text, "ax"

@@ -25,7 +25,7 @@
 #include <asm/unwind_hints.h>
 
 #include "flight.h"
-#include "frames.h"
+#include "frames.S"
 
 	.code64
 
@@ -129,9 +129,9 @@
 .endm
 
 /*
- * \name\()_code is a template, and \name\()_fixes what is written into its copies. A record of \size
- * bytes has a time if \timed is 1. The time is written first: who finds the word of this lap then finds
- * the time of this lap, too.
+ * \name\()_code is a template, and \name\()_fixes what is written into its copies. A record of
+ * \size bytes has a time if \timed is 1. The time is written first: who finds the word of this lap
+ * then finds the time of this lap, too.
  */
 .macro template name, size, first, slow, timed
 	.pushsection .rodata.ftrace_flight, "a"

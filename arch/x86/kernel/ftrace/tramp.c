@@ -47,6 +47,7 @@
 #include <linux/rculist.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
+#include <linux/static_call.h>
 #include <linux/workqueue.h>
 
 #include <asm/nospec-branch.h>

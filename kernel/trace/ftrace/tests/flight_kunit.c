@@ -209,7 +209,7 @@ static void a_window_keeps_its_record(struct kunit *test)
 	flight_hold(test, LAP + 200, 1000 * LAP);
 }
 
-/* A window is open with a record that is not written. Calls use up the room but for @left groups. */
+/* A window is open with a record that is not written. Calls use up the room but @left groups. */
 static u64 flight_use_up(struct ftrace_flight *flight, unsigned int left)
 {
 	struct ftrace_flight_cpu *c = flight_here(flight);

@@ -202,10 +202,10 @@ static void trampolines_have_names(struct kunit *test)
 /* Names of functions, of the kernel and of a module, become addresses. */
 static void symbols_are_looked_up(struct kunit *test)
 {
-	static const char * const syms[] = { "ftrace_kunit_func2", "native_func_250", "native_mod_1", "native_mod_4" };
-	static const char * const missing[] = { "ftrace_kunit_func2", "native_mod_1", "nosuch" };
+	static const char *syms[] = { "ftrace_kunit_func2", "native_func_250", "native_mod_1", "native_mod_4" };
+	static const char *missing[] = { "ftrace_kunit_func2", "native_mod_1", "nosuch" };
 	/* A symbol without a call site. */
-	static const char * const untraced[] = { "ftrace_kunit_note" };
+	static const char *untraced[] = { "ftrace_kunit_note" };
 	unsigned long addrs[4];
 
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(syms, 2, addrs), 0);

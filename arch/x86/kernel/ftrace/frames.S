@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Frames of a trampoline, for assembly; 64 bit. */
-#ifndef _X86_KERNEL_FTRACE_FRAMES_H
-#define _X86_KERNEL_FTRACE_FRAMES_H
 
 /* Bytes on the stack. */
 #ifdef CONFIG_FRAME_POINTER
@@ -28,5 +26,3 @@
 	movq	%rsp, %rbp
 #endif
 .endm
-
-#endif
