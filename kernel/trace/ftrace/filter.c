@@ -106,11 +106,8 @@ void ftrace_forget_sites(unsigned long start, unsigned long end)
 
 	guard(mutex)(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		struct ftrace_ops_hash *filter;
+		struct ftrace_ops_hash *filter = tr->ops->func_hash;
 
-		if (!tr->ops || !tr->ops->func_hash)
-			continue;
-		filter = tr->ops->func_hash;
 		guard(mutex)(&filter->regex_lock);
 		guard(mutex)(&ftrace_lock);
 		ftrace_hash_forget(ftrace_locked(filter->filter_hash), start, end);

@@ -271,8 +271,6 @@ static void pending_for_each(void (*func)(struct trace_array *tr, const char *mo
 
 	guard(mutex)(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		if (!tr->ops)
-			continue;
 		func(tr, module, true);
 		func(tr, module, false);
 	}
