@@ -68,7 +68,7 @@ static int ipmodify_ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int
 		direct = ftrace_ops_on(entry->ip, FTRACE_OPS_FL_DIRECT);
 		peer = ftrace_ops_on(entry->ip, FTRACE_OPS_FL_IPMODIFY);
 		mutex_unlock(&ftrace_lock);
-		if (!direct || direct == ops)
+		if (!direct)
 			continue;
 		if (!left--)
 			return 0;
