@@ -31,6 +31,18 @@ bool native_log_has(const char *text);
 
 /* How many trampolines perf knows. */
 long native_announced(void);
+/* How many events told perf the code of the last one; 0 if a part is missing. */
+unsigned int native_code_events(void);
+/* Does perf want changes of text, from the n-th question on? The last ones that it was told of. */
+struct native_poke {
+	unsigned long	addr;
+	size_t		old_len, new_len;
+	u8		before[8], after[8];
+};
+extern bool native_perf_wants;
+extern unsigned int native_perf_sleeps;
+extern struct native_poke native_pokes[64];
+extern unsigned int native_nr_pokes;
 
 /* How many warnings there were. */
 extern unsigned int native_warnings;

@@ -61,24 +61,75 @@ void ktime_get_ts64(struct timespec64 *ts)
 	*ts = ns_to_timespec64(host_clock_ns());
 }
 
-/* No perf event. */
+/* No perf event, unless a test wants changes of text. */
 #ifdef CONFIG_PERF_EVENTS
+bool native_perf_wants;
+unsigned int native_perf_sleeps;
+struct native_poke native_pokes[64];
+unsigned int native_nr_pokes;
+
 bool perf_text_poke_wanted(void)
 {
-	return false;
+	if (native_perf_sleeps) {
+		native_perf_sleeps--;
+		return false;
+	}
+	return native_perf_wants;
 }
+
+static void note_poke(const void *addr, const void *old_bytes, size_t old_len,
+		      const void *new_bytes, size_t new_len)
+{
+	struct native_poke *poke = &native_pokes[native_nr_pokes++ % ARRAY_SIZE(native_pokes)];
+
+	if (!native_perf_wants || old_len > sizeof(poke->before) || new_len > sizeof(poke->after))
+		native_fail("perf is told of a change of %px, which it does not want", addr);
+	*poke = (struct native_poke){ (unsigned long)addr, old_len, new_len };
+	memcpy(poke->before, old_bytes, old_len);
+	memcpy(poke->after, new_bytes, new_len);
+}
+
+static atomic_long_t announced;
+
+/* The code of the last trampoline that came: perf is told of it in pieces, one after the other. */
+static unsigned long code_at, code_end;
+static unsigned int code_events;
+
+/* An event, header and code together, has 16 bits for its size. */
+#define CODE_ROOM	(U16_MAX - 64)
 
 void perf_event_text_poke(const void *addr, const void *old_bytes, size_t old_len,
 			  const void *new_bytes, size_t new_len)
 {
+	if (new_bytes != addr) {
+		note_poke(addr, old_bytes, old_len, new_bytes, new_len);
+		return;
+	}
+	if (old_len || (unsigned long)addr != code_at || !new_len || new_len > CODE_ROOM ||
+	    new_len > code_end - code_at)
+		native_fail("perf is told %zu bytes of code at %px", new_len, addr);
+	code_at += new_len;
+	code_events++;
 }
-
-static atomic_long_t announced;
 
 void perf_event_ksymbol(u16 ksym_type, u64 addr, u32 len, bool unregister, const char *sym)
 {
 	if (atomic_long_add_return(unregister ? -1 : 1, &announced) < 0)
 		native_fail("perf is told that trampolines go which have not come");
+	if (ksym_type != PERF_RECORD_KSYMBOL_TYPE_OOL || strcmp(sym, "ftrace_trampoline"))
+		native_fail("perf is told of %s, type %u", sym, ksym_type);
+	if (unregister)
+		return;
+	if (code_at != code_end)
+		native_fail("perf is not told the end of the code before %lx", code_end);
+	code_at = addr;
+	code_end = addr + len;
+	code_events = 0;
+}
+
+unsigned int native_code_events(void)
+{
+	return code_at == code_end ? code_events : 0;
 }
 
 long native_announced(void)

@@ -7,7 +7,9 @@
 #include <linux/slab.h>
 
 #include "trace.h"
+#include "ftrace/callback.h"
 #include "ftrace/core.h"
+#include "ftrace/hash.h"
 #include "ftrace/ops.h"
 #include "module.h"
 #include "tests.h"
@@ -263,7 +265,140 @@ static void pages_are_mapped_once(struct kunit *test)
 	ftrace_free_filter(&ops);
 }
 
+/* perf is told that a site has changed, with the bytes before and after. */
+static void expect_pokes(struct kunit *test, test_func_t func, const u8 *before, unsigned int times)
+{
+	unsigned long ip = ftrace_location((unsigned long)func);
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < native_nr_pokes; i++) {
+		const struct native_poke *poke = &native_pokes[i];
+
+		if (poke->addr != ip)
+			continue;
+		found++;
+		KUNIT_EXPECT_EQ(test, poke->old_len, (size_t)MCOUNT_INSN_SIZE);
+		KUNIT_EXPECT_EQ(test, poke->new_len, (size_t)MCOUNT_INSN_SIZE);
+		KUNIT_EXPECT_MEMEQ(test, poke->before, before, MCOUNT_INSN_SIZE);
+		KUNIT_EXPECT_MEMEQ(test, poke->after, (void *)ip, MCOUNT_INSN_SIZE);
+	}
+	KUNIT_EXPECT_EQ(test, found, times);
+}
+
+/*
+ * A perf event that comes in the middle of a batch is told again when the sites have no int3. What
+ * it was told before it came, it does not get.
+ */
+static void perf_hears_of_changes(struct kunit *test)
+{
+	static const test_func_t funcs[] = { ftrace_kunit_func1, ftrace_kunit_func2 };
+	/* Questions before it comes: at the start, and two in each of three steps. */
+	static const unsigned int times[] = { 1, 2, 2, 2, 1, 1, 1, 0 };
+	static struct ftrace_ops ops;
+	u8 before[2][MCOUNT_INSN_SIZE];
+
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "ftrace_kunit_func[12]", 21, 1), 0);
+	for (unsigned int n = 0; n < 2 * ARRAY_SIZE(times); n++) {
+		for (unsigned int i = 0; i < 2; i++)
+			memcpy(before[i], (void *)ftrace_location((unsigned long)funcs[i]),
+			       MCOUNT_INSN_SIZE);
+		native_nr_pokes = 0;
+		native_perf_sleeps = n / 2;
+		native_perf_wants = true;
+		KUNIT_EXPECT_EQ(test, n % 2 ? unregister_ftrace_function(&ops) :
+				register_ftrace_function(&ops), 0);
+		native_perf_wants = false;
+		native_perf_sleeps = 0;
+		for (unsigned int i = 0; i < 2; i++)
+			expect_pokes(test, funcs[i], before[i], times[n / 2]);
+	}
+}
+
+/* When all counters are in use, a new one needs memory for a group of them. */
+static void counters_need_memory(struct kunit *test)
+{
+	static struct ftrace_count __percpu *count[65];
+	unsigned int nr = 0;
+	unsigned long live;
+
+	guard(mutex)(&ftrace_lock);
+	do {
+		native_fail_nth(1);
+		count[nr] = ftrace_count_get();
+	} while (count[nr] && ++nr < ARRAY_SIZE(count));
+	KUNIT_EXPECT_LT(test, nr, ARRAY_SIZE(count));
+	live = native_live();
+	native_fail_nth(2);
+	KUNIT_EXPECT_NULL(test, ftrace_count_get());
+	KUNIT_EXPECT_EQ(test, native_live(), live);
+	native_fail_nth(0);
+	while (nr--)
+		ftrace_count_put(count[nr]);
+}
+
+static struct ftrace_hash *hash_of(struct kunit *test, unsigned long from, unsigned long to)
+{
+	struct ftrace_hash *hash = ftrace_hash_alloc();
+
+	KUNIT_ASSERT_NOT_NULL(test, hash);
+	for (unsigned long ip = from; ip < to; ip++)
+		KUNIT_EXPECT_EQ(test, ftrace_hash_add(hash, ip, false), 0);
+	return hash;
+}
+
+/* The addresses of a hash, of 0 to 63: a bit for each. */
+static u64 bits_of(struct ftrace_hash *hash)
+{
+	u64 bits = 0;
+
+	for (unsigned int ip = 0; ip < 64; ip++)
+		bits |= (u64)!!ftrace_lookup_ip(hash, ip) << ip;
+	return bits;
+}
+
+/* Text that goes leaves filters, from its first byte to the last. */
+static void hashes_lose_text(struct kunit *test)
+{
+	for (int take = 0; take < 2; take++) {
+		struct ftrace_hash *hash = hash_of(test, 10, 50);
+		struct ftrace_func_entry *entry;
+		struct hlist_node *tmp;
+		HLIST_HEAD(taken);
+
+		scoped_guard(mutex, &ftrace_lock) {
+			if (take)
+				ftrace_hash_take(hash, 20, 30, &taken);
+			else
+				ftrace_hash_forget(hash, 20, 30);
+		}
+		KUNIT_EXPECT_EQ(test, bits_of(hash), GENMASK_ULL(49, 10) & ~GENMASK_ULL(29, 20));
+		KUNIT_EXPECT_EQ(test, hash->count, 30UL);
+		KUNIT_EXPECT_EQ(test, hash->flags, 0UL);
+		scoped_guard(mutex, &ftrace_lock) {
+			if (take)
+				ftrace_hash_take(hash, 0, 64, &taken);
+			else
+				ftrace_hash_forget(hash, 0, 64);
+		}
+		KUNIT_EXPECT_EQ(test, hash->count, 0UL);
+		KUNIT_EXPECT_FALSE(test, ftrace_hash_empty(hash));
+		hlist_for_each_entry_safe(entry, tmp, &taken, hlist)
+			kfree(entry);
+		/* A function that is there: those that have gone do not count any more. */
+		KUNIT_EXPECT_EQ(test, ftrace_hash_add(hash, 5, false), 0);
+		KUNIT_EXPECT_EQ(test, hash->flags, 0UL);
+		ftrace_hash_del(hash, ftrace_lookup_ip(hash, 5));
+		KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(hash));
+		ftrace_hash_free(hash);
+	}
+}
+
 static struct kunit_case ops_cases[] = {
+	KUNIT_CASE(hashes_lose_text),
+	KUNIT_CASE(counters_need_memory),
+	KUNIT_CASE(perf_hears_of_changes),
 	KUNIT_CASE(pages_are_mapped_once),
 	KUNIT_CASE(many_ops_need_memory),
 	KUNIT_CASE(direct_callers_come_again),
