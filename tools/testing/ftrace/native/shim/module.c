@@ -4,6 +4,7 @@
 #include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
+#include <linux/module_symbol.h>
 #include <linux/set_memory.h>
 #include <linux/unaligned.h>
 
@@ -19,16 +20,52 @@ unsigned long native_mod_ips[NATIVE_MOD_FUNCS];
 struct module *native_module;
 
 static struct module mod;
-static struct mod_kallsyms kallsyms;
+/* The symbols of a module that starts, and those that stay, which have other indices. */
+static struct mod_kallsyms kallsyms, core_kallsyms;
 static unsigned long sites[NATIVE_MOD_FUNCS];
-static Elf_Sym syms[1 + NATIVE_MOD_FUNCS];
-static char strtab[1 + NATIVE_MOD_FUNCS * 16];
 static u8 *text, *places[2];
+static bool init_is_free;
+
+/* Symbols that are not the name of a function, most of them at the address of one. */
+static const struct {
+	const char	*name;
+	unsigned int	func;
+	u16		shndx;
+} others[] = {
+	{ "", 1, 1 },
+	{ "$x", 2, 1 },
+	{ "native_mod_undef", 3, SHN_UNDEF },
+	/* The first of two names is used; that of the kernel is preferred to that of a module. */
+	{ "native_mod_alias", 4, 1 },
+	{ "native_func_250", 5, 1 },
+	/* Behind the functions. */
+	{ "native_mod_data", 20, 1 },
+};
+
+#define OTHERS		ARRAY_SIZE(others)
+/* The first of these are before the names. */
+#define OTHERS_FIRST	3
+
+static Elf_Sym syms[1 + OTHERS + NATIVE_MOD_FUNCS];
+static char strtab[1 + (OTHERS + NATIVE_MOD_FUNCS) * 20];
 
 /* Symbols are in no order, but those of init text come last. */
 static Elf_Sym *sym_of(unsigned int i)
 {
-	return &syms[1 + (i < NATIVE_MOD_INIT ? i * 5 % NATIVE_MOD_INIT : i)];
+	return &syms[1 + (i < NATIVE_MOD_INIT ? OTHERS_FIRST + i * 5 % NATIVE_MOD_INIT : OTHERS + i)];
+}
+
+static Elf_Sym *sym_of_other(unsigned int i)
+{
+	return &syms[1 + (i < OTHERS_FIRST ? i : NATIVE_MOD_INIT + i)];
+}
+
+/* Is it a symbol that kallsyms has? */
+static bool sym_is_name(const Elf_Sym *sym)
+{
+	const char *name = strtab + sym->st_name;
+
+	return sym->st_shndx != SHN_UNDEF && *name && !is_mapping_symbol(name);
 }
 
 /* Let the module have its text at one of two places. */
@@ -47,6 +84,14 @@ static void settle(unsigned int place)
 			.st_shndx = 1,
 		};
 		name += sprintf(name, "native_mod_%u", i) + 1;
+	}
+	for (unsigned int i = 0; i < OTHERS; i++) {
+		*sym_of_other(i) = (Elf_Sym){
+			.st_name = others[i].name[0] ? name - strtab : 0,
+			.st_value = (unsigned long)text + others[i].func * FUNC_SIZE, .st_size = FUNC_SIZE,
+			.st_info = STB_GLOBAL << 4 | STT_FUNC, .st_shndx = others[i].shndx,
+		};
+		name += sprintf(name, "%s", others[i].name) + 1;
 	}
 }
 
@@ -90,13 +135,14 @@ static void write_func(unsigned int i)
 void native_mod_init(bool listed)
 {
 	native_mod_setup();
+	init_is_free = false;
 	host_map(text, 2 * PAGE_SIZE, native_text_offset((unsigned long)text), 1, 0);
 	mod = (struct module){ .name = "native_mod", .state = MODULE_STATE_UNFORMED };
 	mod.mem[MOD_TEXT] = (struct module_memory){ .base = text, .size = PAGE_SIZE };
 	mod.mem[MOD_INIT_TEXT] = (struct module_memory){
 		.base = text + PAGE_SIZE, .size = PAGE_SIZE };
 	kallsyms = (struct mod_kallsyms){
-		.symtab = syms, .num_symtab = 1 + NATIVE_MOD_FUNCS, .strtab = strtab,
+		.symtab = syms, .num_symtab = ARRAY_SIZE(syms), .strtab = strtab,
 	};
 	RCU_INIT_POINTER(mod.kallsyms, &kallsyms);
 	for (unsigned int i = 0; i < NATIVE_MOD_FUNCS; i++) {
@@ -123,15 +169,29 @@ void native_mod_enable(void)
 }
 
 /**
+ * native_mod_free_init - first step of native_mod_started(): the sites of init code go
+ */
+void native_mod_free_init(void)
+{
+	mod.state = MODULE_STATE_LIVE;
+	ftrace_free_mem(&mod, text + PAGE_SIZE, text + 2 * PAGE_SIZE);
+	init_is_free = true;
+}
+
+/**
  * native_mod_started - the init function of the module has returned 0
  */
 void native_mod_started(void)
 {
-	mod.state = MODULE_STATE_LIVE;
-	ftrace_free_mem(&mod, text + PAGE_SIZE, text + 2 * PAGE_SIZE);
+	if (!init_is_free)
+		native_mod_free_init();
 	/* The symbols of init code go, too. */
 	mutex_lock(&module_mutex);
-	kallsyms.num_symtab = 1 + NATIVE_MOD_INIT;
+	core_kallsyms = (struct mod_kallsyms){
+		.symtab = syms + OTHERS_FIRST, .num_symtab = 1 + OTHERS - OTHERS_FIRST + NATIVE_MOD_INIT,
+		.strtab = strtab,
+	};
+	rcu_assign_pointer(mod.kallsyms, &core_kallsyms);
 	mod.mem[MOD_INIT_TEXT] = (struct module_memory){ };
 	mutex_unlock(&module_mutex);
 	host_forbid(text + PAGE_SIZE, PAGE_SIZE);
@@ -160,45 +220,64 @@ struct module *find_module(const char *name)
 {
 	struct module *m = READ_ONCE(native_module);
 
+	if (!rcu_read_lock_any_held())
+		native_fail("find_module(), and the module may go");
 	return m && !strcmp(m->name, name) ? m : NULL;
+}
+
+/* The symbols of the module, of which there are none while it cannot be found. */
+static const struct mod_kallsyms *its_kallsyms(void)
+{
+	static const struct mod_kallsyms none;
+
+	return READ_ONCE(native_module) ? rcu_dereference_raw(mod.kallsyms) : &none;
 }
 
 int module_kallsyms_on_each_symbol(const char *modname,
 				   int (*fn)(void *, const char *, unsigned long), void *data)
 {
+	const struct mod_kallsyms *k;
 	int ret = 0;
 
-	if (!native_module || (modname && strcmp(modname, native_module->name)))
-		return 0;
 	guard(mutex)(&module_mutex);
-	for (unsigned int i = 1; i < kallsyms.num_symtab && !ret; i++)
-		ret = fn(data, strtab + syms[i].st_name, syms[i].st_value);
+	k = its_kallsyms();
+	if (modname && strcmp(modname, mod.name))
+		return 0;
+	for (unsigned int i = 1; i < k->num_symtab && !ret; i++)
+		if (k->symtab[i].st_shndx != SHN_UNDEF)
+			ret = fn(data, k->strtab + k->symtab[i].st_name, k->symtab[i].st_value);
 	return ret;
 }
 
 unsigned long module_kallsyms_lookup_name(const char *name)
 {
-	for (unsigned int i = 1; native_module && i < kallsyms.num_symtab; i++)
-		if (!strcmp(name, strtab + syms[i].st_name))
-			return syms[i].st_value;
+	const struct mod_kallsyms *k = its_kallsyms();
+
+	for (unsigned int i = 1; i < k->num_symtab; i++)
+		if (sym_is_name(&k->symtab[i]) && !strcmp(name, k->strtab + k->symtab[i].st_name))
+			return k->symtab[i].st_value;
 	return 0;
 }
 
 int module_address_lookup(unsigned long addr, unsigned long *size, unsigned long *offset,
 			  char **modname, const unsigned char **modbuildid, char *namebuf)
 {
-	for (unsigned int i = 1; native_module && i < kallsyms.num_symtab; i++) {
-		if (addr - syms[i].st_value >= syms[i].st_size)
+	const struct mod_kallsyms *k = its_kallsyms();
+
+	for (unsigned int i = 1; i < k->num_symtab; i++) {
+		const Elf_Sym *sym = &k->symtab[i];
+
+		if (addr - sym->st_value >= sym->st_size || !sym_is_name(sym))
 			continue;
 		if (size)
-			*size = syms[i].st_size;
+			*size = sym->st_size;
 		if (offset)
-			*offset = addr - syms[i].st_value;
+			*offset = addr - sym->st_value;
 		if (modname)
-			*modname = native_module->name;
+			*modname = mod.name;
 		if (modbuildid)
 			*modbuildid = NULL;
-		return strscpy(namebuf, strtab + syms[i].st_name, KSYM_NAME_LEN);
+		return strscpy(namebuf, k->strtab + sym->st_name, KSYM_NAME_LEN);
 	}
 	return 0;
 }

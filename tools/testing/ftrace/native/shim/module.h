@@ -24,6 +24,7 @@ void native_mod_setup(void);
 void native_mod_move(void);
 void native_mod_init(bool listed);
 void native_mod_enable(void);
+void native_mod_free_init(void);
 void native_mod_started(void);
 void native_mod_release(void);
 

@@ -8,6 +8,16 @@ noinline __noclone int native_func_##n(int arg)					\
 	return arg + n;							\
 }
 
+noinline __noclone int NATIVE_LONG_NAME(int arg)
+{
+	return arg;
+}
+
+noinline __noclone int native_after_long(int arg)
+{
+	return arg;
+}
+
 #define LIST10(m, n) \
 	m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7) m(n##8) m(n##9)
 #define LIST100(m, n) \

@@ -4,10 +4,12 @@
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/slab.h>
+#include <linux/stringify.h>
 
 #include "trace.h"
 #include "ftrace/class.h"
 #include "ftrace/core.h"
+#include "ftrace/kallsyms.h"
 #include "ftrace/names.h"
 #include "ftrace/ops.h"
 #include "module.h"
@@ -114,6 +116,22 @@ static void addresses_are_shown(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, want));
 }
 
+/* A name whose length in the table of kallsyms takes two bytes, and the name behind it. */
+static void long_names_are_shown(struct kunit *test)
+{
+	static const char name[] = __stringify(NATIVE_LONG_NAME);
+
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_EXPECT_GT(test, native_cat("available_filter_functions", text, sizeof(text), 4096), 0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\n" __stringify(NATIVE_LONG_NAME) "\nnative_after_long\n"));
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, (unsigned char *)name, strlen(name), 1), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_after_l*g", 16, 0), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(NATIVE_LONG_NAME), "a");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(native_after_long), "a");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
 /* Functions come and go between two reads of a list. */
 static void lists_change_between_reads(struct kunit *test)
 {
@@ -142,6 +160,45 @@ static void lists_change_between_reads(struct kunit *test)
 		first = strstr(text, name);
 		KUNIT_ASSERT_NOT_NULL_MSG(test, first, "%s", name);
 		KUNIT_ASSERT_NULL_MSG(test, strstr(first + 1, name), "%s", name);
+	}
+}
+
+/*
+ * When a module has started, first the sites of its init code go, then the symbols change: each
+ * between two reads. Each function that stays is listed once, with its name.
+ */
+static void symbols_change_between_reads(struct kunit *test)
+{
+	for (unsigned int reads = 2; reads < 6; reads++) {
+		struct native_file *f = native_open("available_filter_functions", O_RDONLY);
+		unsigned int left;
+		const char *at;
+		size_t len = 0;
+		ssize_t ret;
+
+		KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+		native_mod_init(true);
+		native_mod_enable();
+		left = reads;
+		while ((ret = native_read(f, text + len, 30)) > 0) {
+			len += ret;
+			text[len] = 0;
+			if (!left || !strstr(text, "native_mod_0"))
+				continue;
+			if (--left == 1)
+				native_mod_free_init();
+			if (!left)
+				native_mod_started();
+		}
+		KUNIT_EXPECT_EQ(test, left, 0U);
+		KUNIT_EXPECT_EQ(test, ret, 0);
+		KUNIT_EXPECT_EQ(test, native_close(f), 0);
+		at = strstr(text, "native_mod_0 [native_mod]\nnative_mod_1 [native_mod]\n"
+				  "native_mod_2 [native_mod]\nnative_mod_3 [native_mod]\n"
+				  "native_mod_4 [native_mod]\nnative_mod_5 [native_mod]\n");
+		KUNIT_EXPECT_NOT_NULL(test, at);
+		KUNIT_EXPECT_NULL(test, strstr(at ? at + 1 : "", "native_mod_0"));
+		native_mod_release();
 	}
 }
 
@@ -199,6 +256,23 @@ static void trampolines_have_names(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
+/* perf gets the code of a trampoline in events of less than 64K. */
+static void code_is_announced_in_pieces(struct kunit *test)
+{
+	static const struct {
+		unsigned int size, events;
+	} tests[] = { { 1, 1 }, { SZ_32K, 1 }, { SZ_32K + 1, 2 }, { SZ_64K, 2 }, { 100000, 4 } };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(tests); i++) {
+		const struct ftrace_tramp tramp = { 0x12345000, tests[i].size };
+
+		ftrace_announce_tramp(&tramp, false);
+		KUNIT_EXPECT_EQ(test, native_code_events(), tests[i].events);
+		ftrace_announce_tramp(&tramp, true);
+		KUNIT_EXPECT_EQ(test, native_code_events(), tests[i].events);
+	}
+}
+
 /* Names of functions, of the kernel and of a module, become addresses. */
 static void symbols_are_looked_up(struct kunit *test)
 {
@@ -206,6 +280,9 @@ static void symbols_are_looked_up(struct kunit *test)
 	static const char *missing[] = { "ftrace_kunit_func2", "native_mod_1", "nosuch" };
 	/* A symbol without a call site. */
 	static const char *untraced[] = { "ftrace_kunit_note" };
+	/* Of the kernel and of the module; and a second symbol of a function of the module. */
+	static const char *both[] = { "native_func_250", "native_mod_alias", "nosuch" };
+	static const char *data[] = { "native_mod_data" };
 	unsigned long addrs[4];
 
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(syms, 2, addrs), 0);
@@ -219,7 +296,14 @@ static void symbols_are_looked_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, addrs[3], native_mod_ips[4]);
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(missing, 3, addrs), -ESRCH);
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(untraced, 1, addrs), -ESRCH);
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(both, 2, addrs), 0);
+	KUNIT_EXPECT_EQ(test, addrs[0], (unsigned long)native_funcs[150]);
+	KUNIT_EXPECT_EQ(test, addrs[1], native_mod_ips[4]);
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(data, 1, addrs), -ESRCH);
+	/* Each name counts once. */
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(both, 3, addrs), -ESRCH);
 	native_mod_release();
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(both, 0, addrs), 0);
 }
 
 /* The filter of the top trace array, as other tracers set it. */
@@ -317,8 +401,11 @@ static struct kunit_case lists_cases[] = {
 	KUNIT_CASE(failed_functions_are_shown),
 	KUNIT_CASE(addresses_are_shown),
 	KUNIT_CASE(lists_change_between_reads),
+	KUNIT_CASE(symbols_change_between_reads),
+	KUNIT_CASE(long_names_are_shown),
 	KUNIT_CASE(lists_are_read_without_memory),
 	KUNIT_CASE(trampolines_have_names),
+	KUNIT_CASE(code_is_announced_in_pieces),
 	KUNIT_CASE(symbols_are_looked_up),
 	KUNIT_CASE(global_filters_are_set),
 	KUNIT_CASE(ends_are_waited_for),

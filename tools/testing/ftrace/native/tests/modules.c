@@ -3,10 +3,12 @@
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
+#include <linux/sched/clock.h>
 
 #include "trace.h"
 #include "ftrace/core.h"
 #include "ftrace/class.h"
+#include "ftrace/kallsyms.h"
 #include "module.h"
 #include "tests.h"
 
@@ -77,9 +79,9 @@ static void expect_kallsym(struct kunit *test, const char *name, unsigned long a
 {
 	char type, found[KSYM_NAME_LEN], module[MODULE_NAME_LEN];
 	unsigned long value;
-	int exported;
 
 	for (unsigned int n = 0; ; n++) {
+		int exported = 1;
 		int ret = ftrace_mod_get_kallsym(n, &value, &type, found, module, &exported);
 
 		if (ret) {
@@ -97,14 +99,24 @@ static void expect_kallsym(struct kunit *test, const char *name, unsigned long a
 	}
 }
 
+/* The name of an address; "" if there is none. */
+static const char *name_at(unsigned long addr)
+{
+	static char name[KSYM_NAME_LEN];
+
+	name[0] = 0;
+	ftrace_mod_address_lookup(addr, NULL, NULL, NULL, NULL, name);
+	return name;
+}
+
 /* What kallsyms says of an address in a function. */
 static void expect_name(struct kunit *test, unsigned int func, const char *want)
 {
-	unsigned long size = 0, offset = 0;
+	unsigned long size = 0, offset = 0, ip = native_mod_ips[func];
 	char name[KSYM_NAME_LEN] = "", *module = NULL;
 	const unsigned char *id = NULL;
 
-	if (!ftrace_mod_address_lookup(native_mod_ips[func] + 3, &size, &offset, &module, &id, name)) {
+	if (!ftrace_mod_address_lookup(ip + 3, &size, &offset, &module, &id, name)) {
 		KUNIT_EXPECT_STREQ(test, "", want);
 		return;
 	}
@@ -112,6 +124,11 @@ static void expect_name(struct kunit *test, unsigned int func, const char *want)
 	KUNIT_EXPECT_EQ(test, size, 32UL);
 	KUNIT_EXPECT_EQ(test, offset, 3UL);
 	KUNIT_EXPECT_STREQ(test, module, "native_mod");
+	/* From the first byte of the function to the last. */
+	KUNIT_EXPECT_STRNEQ(test, name_at(ip - 1), want);
+	KUNIT_EXPECT_STREQ(test, name_at(ip), want);
+	KUNIT_EXPECT_STREQ(test, name_at(ip + 31), want);
+	KUNIT_EXPECT_STRNEQ(test, name_at(ip + 32), want);
 }
 
 static void names_of_init_functions_stay(struct kunit *test)
@@ -197,6 +214,54 @@ static void names_of_the_last_failure_stay(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
+static void drop_failed(unsigned long start, unsigned long end)
+{
+	guard(mutex)(&ftrace_lock);
+	ftrace_drop_failed_names(start, end);
+}
+
+/* Names of a module that failed go with their text, and not with that of others. */
+static void names_go_with_their_text(struct kunit *test)
+{
+	static struct module other = { .name = "other" };
+	unsigned long ip = native_mod_ips[2];
+
+	ftrace_kunit_add_ops(test, &ops);
+	native_mod_init(true);
+	native_mod_enable();
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_[2367]", 17, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_mod_started();
+	/* Names that a loaded module lacks go with the module. */
+	drop_failed(0, ULONG_MAX);
+	expect_name(test, 6, "native_mod_6");
+	ftrace_keep_failed_names(&other);
+	ftrace_drop_init_names(&other);
+	drop_failed(0, ULONG_MAX);
+	expect_name(test, 6, "native_mod_6");
+	expect_name(test, 7, "native_mod_7");
+	native_mod_release();
+	KUNIT_EXPECT_STREQ(test, name_at(native_mod_ips[6]), "");
+
+	native_mod_init(true);
+	native_mod_enable();
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_[2367]", 17, 1), 0);
+	native_mod_release();
+	ftrace_keep_failed_names(&other);
+	ftrace_drop_init_names(&other);
+	drop_failed(ip - 32, ip);
+	drop_failed(ip + 64, ip + 96);
+	expect_name(test, 2, "native_mod_2");
+	expect_name(test, 3, "native_mod_3");
+	drop_failed(ip + 31, ip + 32);
+	expect_name(test, 2, "");
+	expect_name(test, 3, "native_mod_3");
+	drop_failed(ip + 32, ip + 33);
+	expect_name(test, 3, "");
+	expect_name(test, 7, "native_mod_7");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
 static void load_and_unload(struct kunit *test)
 {
 	native_mod_load();
@@ -257,6 +322,77 @@ static void modules_load_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
+/* That there is no memory for the sites of a module is said, whichever allocation fails. */
+static void missing_memory_is_reported(struct kunit *test)
+{
+	unsigned long left = 0, groups = ftrace_number_of_groups;
+	unsigned int n;
+
+	for (n = 1; !left && n < 20; n++) {
+		native_log_begin();
+		native_fail_nth(n);
+		native_mod_init(true);
+		left = native_fail_left();
+		native_fail_nth(0);
+		KUNIT_EXPECT_EQ(test, native_log_has("native_mod: no memory for its call sites, not traced\n"),
+				!left);
+		/* If the first table has no memory, the second is not made. */
+		KUNIT_EXPECT_TRUE(test, n > 1 || ftrace_number_of_groups == groups);
+		native_mod_release();
+	}
+	KUNIT_EXPECT_GT(test, n, 4U);
+	KUNIT_EXPECT_LT(test, n, 20U);
+}
+
+/* A module fails to load of which only one of two texts has a table. */
+static void names_need_one_table(struct kunit *test)
+{
+	unsigned long groups = ftrace_number_of_groups;
+	unsigned int n = 1;
+
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "native_func_*", 13, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	for (;; n++) {
+		native_fail_nth(n);
+		native_mod_init(true);
+		native_fail_nth(0);
+		if (ftrace_number_of_groups > groups)
+			break;
+		native_mod_release();
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_number_of_groups, groups + 1);
+	native_mod_enable();
+	KUNIT_EXPECT_EQ(test, traced(test, 8), 0x3fU);
+	native_mod_release();
+	expect_name(test, 1, "native_mod_1");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+/* What dyn_ftrace_total_info shows: sites, pages, tables, and how long the loads took. */
+static void totals_are_kept(struct kunit *test)
+{
+	unsigned long sites = ftrace_update_tot_cnt, pages = ftrace_number_of_pages;
+	unsigned long groups = ftrace_number_of_groups;
+	u64 time = ftrace_total_mod_time, start = sched_clock();
+
+	native_mod_init(true);
+	KUNIT_EXPECT_GT(test, ftrace_total_mod_time, time);
+	KUNIT_EXPECT_LE(test, ftrace_total_mod_time - time, sched_clock() - start);
+	native_mod_enable();
+	KUNIT_EXPECT_EQ(test, ftrace_update_tot_cnt, sites + NATIVE_MOD_FUNCS);
+	KUNIT_EXPECT_EQ(test, ftrace_number_of_pages, pages + 2);
+	KUNIT_EXPECT_EQ(test, ftrace_number_of_groups, groups + 2);
+	native_mod_started();
+	KUNIT_EXPECT_EQ(test, ftrace_update_tot_cnt, sites + NATIVE_MOD_INIT);
+	KUNIT_EXPECT_EQ(test, ftrace_number_of_pages, pages + 1);
+	KUNIT_EXPECT_EQ(test, ftrace_number_of_groups, groups + 1);
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, ftrace_update_tot_cnt, sites);
+	KUNIT_EXPECT_EQ(test, ftrace_number_of_pages, pages);
+	KUNIT_EXPECT_EQ(test, ftrace_number_of_groups, groups);
+}
+
 /* The lists of functions show those of modules while they are there. */
 static void lists_have_modules(struct kunit *test)
 {
@@ -296,8 +432,12 @@ static struct kunit_case modules_cases[] = {
 	KUNIT_CASE(names_of_init_functions_stay),
 	KUNIT_CASE(names_of_failed_modules_stay),
 	KUNIT_CASE(names_of_the_last_failure_stay),
+	KUNIT_CASE(names_go_with_their_text),
 	KUNIT_CASE(modules_leave_nothing),
 	KUNIT_CASE(modules_load_without_memory),
+	KUNIT_CASE(missing_memory_is_reported),
+	KUNIT_CASE(names_need_one_table),
+	KUNIT_CASE(totals_are_kept),
 	KUNIT_CASE(lists_have_modules),
 	{ }
 };

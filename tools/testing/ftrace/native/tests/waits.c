@@ -10,6 +10,8 @@
 
 #include "trace.h"
 #include "ftrace/core.h"
+#include "ftrace/filter.h"
+#include "ftrace/kallsyms.h"
 #include "ftrace/profile.h"
 #include "ftrace/pid.h"
 #include "module.h"
@@ -127,6 +129,25 @@ static void forget_text(void *unused)
 	ftrace_free_mem(NULL, (void *)1, (void *)2);
 }
 
+static void forget_sites(void *unused)
+{
+	ftrace_forget_sites(1, 2);
+}
+
+static void drop_names(void *unused)
+{
+	static struct module other = { .name = "other" };
+
+	ftrace_drop_init_names(&other);
+}
+
+static void keep_names(void *unused)
+{
+	static struct module other = { .name = "other" };
+
+	ftrace_keep_failed_names(&other);
+}
+
 static void modules_wait(struct kunit *test)
 {
 	static void (*const steps[])(void *) = { do_load, do_enable, do_start, do_release };
@@ -146,6 +167,10 @@ static void modules_wait(struct kunit *test)
 			steps[i](NULL);
 	}
 	native_expect_waits(test, &ftrace_lock, forget_text, NULL);
+	native_expect_waits(test, &ftrace_lock, forget_sites, NULL);
+	native_expect_waits(test, &trace_types_lock, forget_sites, NULL);
+	native_expect_waits(test, &ftrace_lock, drop_names, NULL);
+	native_expect_waits(test, &ftrace_lock, keep_names, NULL);
 	/* A word that waits for the module, and its function. */
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "native_mod_1:mod:native_mod"), 0);
 	native_mod_init(true);

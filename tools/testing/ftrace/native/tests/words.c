@@ -9,7 +9,7 @@
 
 #define FILTER		"set_ftrace_filter"
 
-static char list[1 << 16], want[256];
+static char list[1 << 16], want[512];
 
 static int words_init(struct kunit *test)
 {
