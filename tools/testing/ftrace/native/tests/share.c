@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Owners of direct callers are asked to share their functions, each as often as it must be. */
+#include <linux/ftrace_arch.h>
+
+#include "trace.h"
+#include "ftrace/core.h"
+#include "ftrace/ipmodify.h"
+#include "module.h"
+#include "tests.h"
+
+#define OWNERS		4
+#define CHANGES_IP	(FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS)
+
+void native_direct_target(void);
+
+/* What an owner has heard: + a question to share, - the end of sharing. */
+static struct owner {
+	struct ftrace_ops	ops;
+	char			heard[8];
+	int			answer;
+} owner[OWNERS];
+
+static struct ftrace_ops redirect, rival;
+static bool wrong_locks;
+
+static int owner_hears(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
+{
+	struct owner *o = container_of(ops, struct owner, ops);
+	size_t len = strlen(o->heard);
+
+	if (!mutex_is_locked(&direct_mutex) || mutex_is_locked(&ftrace_lock))
+		wrong_locks = true;
+	if (len + 1 < sizeof(o->heard))
+		o->heard[len] = cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER ? '+' :
+				cmd == FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER ? '-' : '?';
+	/* That an owner is busy at the end of sharing does not matter. */
+	return cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER ? o->answer : -EBUSY;
+}
+
+static test_func_t func_of(unsigned int i)
+{
+	return (test_func_t)native_funcs[40 + 3 * i];
+}
+
+/* What all owners have heard since the last time. */
+static const char *take_heard(void)
+{
+	static char all[OWNERS * 8];
+
+	all[0] = 0;
+	for (unsigned int i = 0; i < OWNERS; i++) {
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), i ? " %s" : "%s", owner[i].heard);
+		memset(owner[i].heard, 0, sizeof(owner[i].heard));
+	}
+	return all;
+}
+
+static int share_init(struct kunit *test)
+{
+	redirect = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = CHANGES_IP };
+	rival = redirect;
+	wrong_locks = false;
+	ftrace_kunit_add_ops(test, &redirect);
+	ftrace_kunit_add_ops(test, &rival);
+	for (unsigned int i = 0; i < OWNERS; i++) {
+		owner[i] = (struct owner){ .ops.ops_func = owner_hears };
+		ftrace_kunit_add_ops(test, &owner[i].ops);
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&owner[i].ops, func_of(i), true), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_direct(&owner[i].ops,
+							     (unsigned long)native_direct_target), 0);
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, func_of(i), !i), 0);
+	}
+	/* Nobody's. */
+	return ftrace_kunit_filter(&redirect, ftrace_kunit_func1, false);
+}
+
+static void share_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, wrong_locks);
+	KUNIT_EXPECT_FALSE(test, mutex_is_locked(&direct_mutex));
+	for (unsigned int i = 0; i < OWNERS; i++)
+		unregister_ftrace_direct(&owner[i].ops, (unsigned long)native_direct_target, true);
+	ftrace_kunit_exit(test);
+}
+
+static void all_owners_are_asked(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_STREQ(test, take_heard(), "+ + + +");
+	KUNIT_EXPECT_FALSE(test, mutex_is_locked(&direct_mutex));
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_STREQ(test, take_heard(), "- - - -");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), -EBUSY);
+	KUNIT_EXPECT_STREQ(test, take_heard(), "   ");
+}
+
+/* Who has agreed is told of the refusal. Who has refused, or was not asked, hears no more. */
+static void refusals_are_told(struct kunit *test)
+{
+	unsigned int told = 0;
+
+	for (unsigned int i = 0; i < OWNERS; i++) {
+		owner[i].answer = -EAGAIN;
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), -EAGAIN);
+		owner[i].answer = 0;
+		KUNIT_EXPECT_FALSE(test, mutex_is_locked(&direct_mutex));
+		KUNIT_EXPECT_STREQ(test, owner[i].heard, "+");
+		for (unsigned int j = 0; j < OWNERS; j++) {
+			if (j == i)
+				continue;
+			told += !!owner[j].heard[0];
+			KUNIT_EXPECT_STREQ(test, owner[j].heard, owner[j].heard[0] ? "+-" : "");
+		}
+		take_heard();
+	}
+	/* Of each two owners one is asked first. */
+	KUNIT_EXPECT_EQ(test, told, (unsigned int)(OWNERS * (OWNERS - 1) / 2));
+}
+
+/* If the registration fails after all have agreed, those are told whose caller is alone again. */
+static void rivals_go_on_sharing(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, func_of(1), true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&rival), 0);
+	KUNIT_EXPECT_STREQ(test, take_heard(), " +  ");
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), -EBUSY);
+	KUNIT_EXPECT_STREQ(test, take_heard(), "+- + +- +-");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&rival), 0);
+	KUNIT_EXPECT_STREQ(test, take_heard(), " -  ");
+}
+
+/* Only an ops that changes the instruction pointer asks. */
+static void others_ask_nobody(struct kunit *test)
+{
+	redirect.flags = 0;
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_STREQ(test, take_heard(), "   ");
+}
+
+/* A filter can have an address that is no site any more: the module of the function has gone. */
+static void functions_of_modules_go(struct kunit *test)
+{
+	native_mod_load();
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, (test_func_t)native_mod_ips[1], true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, func_of(2), false), 0);
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_STREQ(test, take_heard(), "  + ");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_STREQ(test, take_heard(), "  - ");
+}
+
+/* An ops that changes the instruction pointer must have a filter. */
+static void filters_stay(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&redirect, NULL, 0, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&owner[0].ops, NULL, 0, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&redirect, NULL, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	take_heard();
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&redirect, NULL, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, take_heard(), "   ");
+}
+
+static struct kunit_case share_cases[] = {
+	KUNIT_CASE(all_owners_are_asked),
+	KUNIT_CASE(refusals_are_told),
+	KUNIT_CASE(rivals_go_on_sharing),
+	KUNIT_CASE(others_ask_nobody),
+	KUNIT_CASE(functions_of_modules_go),
+	KUNIT_CASE(filters_stay),
+	{ }
+};
+
+static struct kunit_suite share_suite = {
+	.name = "native_share",
+	.init = share_init,
+	.test_cases = share_cases,
+	.exit = share_exit,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suites(&share_suite);
