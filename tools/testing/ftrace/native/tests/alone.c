@@ -10,6 +10,7 @@
 #include "trace.h"
 #include "ftrace/boot_filter.h"
 #include "ftrace/core.h"
+#include "ftrace/profile.h"
 #include "ftrace/tests/ftrace_kunit.h"
 #include "alone.h"
 #include "module.h"
@@ -327,6 +328,25 @@ static void classes_need_memory(void)
 }
 
 /* The tables of the sites have no memory: nothing can be traced, and all runs. */
+/* The table of the profiler has room for a quarter more functions than there are, and for 16. */
+static void profiles_have_room(void)
+{
+	static char text[1 << 19];
+	unsigned int nr = 0;
+
+	/* 815 + 815 / 4 + 16 is a bit more than 1024. */
+	ftrace_update_tot_cnt = 815;
+	EXPECT(!native_echo("function_profile_enabled", 0, "1"));
+	for (unsigned long ip = 0x1000; ip < 0x1000 + 3000; ip++)
+		ftrace_profile_hit(ip);
+	EXPECT(native_cat("trace_stat/function0", text, sizeof(text), 4096) > 0);
+	for (const char *line = text; (line = strchr(line, '\n')); line++)
+		nr++;
+	/* Of 2048 records one in 16 stays free, and the last. */
+	EXPECT(nr >= 2 + 1900 && nr < 2 + 2048);
+	EXPECT(!native_echo("function_profile_enabled", 0, "0"));
+}
+
 static void no_memory(void)
 {
 	EXPECT(ftrace_is_dead());
@@ -358,6 +378,7 @@ static const struct {
 	{ "stack_filter", stack_filter },
 	{ "stack_filter_forgets", stack_filter_forgets },
 	{ "classes_need_memory", classes_need_memory },
+	{ "profiles_have_room", profiles_have_room },
 	{ "killed", killed },
 	{ "no_memory", no_memory, .fail_nth = 1 },
 };

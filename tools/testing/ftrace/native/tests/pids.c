@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 
 #include "trace.h"
+#include "ftrace/guards.h"
 #include "tests.h"
 
 #define PIDS		"instances/p/set_ftrace_pid"
@@ -226,7 +227,10 @@ static void tracers_come_and_go(struct kunit *test)
 
 static int write_pids(void *data)
 {
-	return native_echo(PIDS, O_TRUNC, data);
+	int ret = native_echo(PIDS, O_TRUNC, data);
+
+	/* A write that succeeds has tasks checked. */
+	return ret || native_nr_hooks() == HOOKS ? ret : -EINVAL;
 }
 
 static void clear_pids(void *data)
@@ -251,8 +255,50 @@ static void other_cpus_wait(struct kunit *test)
 
 	restore_pids(NULL);
 	KUNIT_EXPECT_EQ(test, *verdict, FTRACE_PID_IGNORE);
+	KUNIT_ASSERT_NOT_NULL(test, tr->function_guard);
+	KUNIT_EXPECT_EQ(test, *per_cpu_ptr(tr->function_guard->word, 3), FTRACE_PID_IGNORE);
 	clear_pids(NULL);
 	KUNIT_EXPECT_EQ(test, *verdict, FTRACE_PID_TRACE);
+	KUNIT_EXPECT_EQ(test, *per_cpu_ptr(tr->function_guard->word, 3), FTRACE_PID_TRACE);
+	/* A CPU outside the kernel is checked from here: the idle task, 0, is not in the list. */
+	echo(test, NO_PIDS, O_TRUNC, "7", 0, "7\n");
+	KUNIT_EXPECT_EQ(test, *verdict, 0);
+	KUNIT_EXPECT_EQ(test, *per_cpu_ptr(tr->function_guard->word, 3), 0);
+	echo(test, NO_PIDS, O_TRUNC, "", 0, NONE);
+}
+
+static void set_mask(unsigned long mask)
+{
+	*cpumask_bits(tr->tracing_cpumask) = mask;
+	ftrace_cpumask_changed(tr);
+}
+
+/* On a CPU that tracing_cpumask leaves out, trampolines do not call the callback, list or not. */
+static void masked_cpus_call_nothing(struct kunit *test)
+{
+	static struct ftrace_ops ops;
+
+	ops = (struct ftrace_ops){
+		.func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_PID, .private = tr,
+	};
+	KUNIT_ASSERT_EQ(test, raw_smp_processor_id(), 0);
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func2, true), 0);
+	set_mask(0xfffe);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 0U);
+	set_mask(1);
+	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 1U);
+	/* The same with a list that has the task. */
+	echo(test, PIDS, O_TRUNC, "2", 0, "2\n");
+	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 1U);
+	set_mask(0xfffe);
+	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 0U);
+	clear_pids(NULL);
+	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 0U);
+	set_mask(0xffff);
+	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 1U);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /* The callback of an ops is its own again when the ops is unregistered. */
@@ -400,6 +446,7 @@ static struct kunit_case pids_cases[] = {
 	KUNIT_CASE(tracers_come_and_go),
 	KUNIT_CASE(options_fail_without_memory),
 	KUNIT_CASE(other_cpus_wait),
+	KUNIT_CASE(masked_cpus_call_nothing),
 	KUNIT_CASE(callbacks_come_back),
 	KUNIT_CASE(children_are_traced),
 	KUNIT_CASE(lists_choose_processes),

@@ -88,6 +88,16 @@ static void counts_need_no_times(struct kunit *test)
 			   "  native_func_201                          4    9.000 us        2.250 us        20.250 us  \x20\n");
 }
 
+/* The filter of the top trace array says what is counted. */
+static void filters_choose_functions(struct kunit *test)
+{
+	for (int i = 0; i < 3; i++) {
+		native_funcs[499](1);
+		native_funcs[101](1);
+	}
+	native_expect_glob(test, STAT, HEADER "  native_func_599 * 3 *\n");
+}
+
 /* The table has room for the functions that there were, and for a quarter more. */
 static void tables_fill(struct kunit *test)
 {
@@ -128,6 +138,7 @@ static struct kunit_case profile_cases[] = {
 	KUNIT_CASE(averages_are_compared),
 	KUNIT_CASE(squares_overflow),
 	KUNIT_CASE(counts_need_no_times),
+	KUNIT_CASE(filters_choose_functions),
 	KUNIT_CASE(tables_fill),
 	KUNIT_CASE(wrong_words_are_refused),
 	{ }

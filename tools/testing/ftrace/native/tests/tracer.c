@@ -2,8 +2,10 @@
 /* The function tracer: which events it records, its options, and kernel.ftrace_enabled. */
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/sched/clock.h>
 
 #include "trace.h"
+#include "targets.h"
 #include "tests.h"
 
 #define DIR	"instances/t/"
@@ -141,6 +143,84 @@ static void repeats_are_counted(struct kunit *test)
 	repeat(ftrace_kunit_func2, 1);
 	repeat(ftrace_kunit_func3, 1);
 	KUNIT_EXPECT_STREQ(test, take_events(), "f2 f2 f2 f3 ");
+}
+
+/* When the last repeat was: before the event that counts it. */
+static u64 repeat_age;
+
+static bool note_age(struct trace_entry *entry, void *data)
+{
+	if (entry->type == TRACE_FUNC_REPEATS)
+		repeat_age = FUNC_REPEATS_GET_DELTA_TS((struct func_repeats_entry *)entry);
+	return true;
+}
+
+static void repeats_have_times(struct kunit *test)
+{
+	u64 start = sched_clock();
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "options/func-no-repeats", 0, "1"), 0);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	repeat(ftrace_kunit_func1, 2);
+	repeat(ftrace_kunit_func2, 1);
+	repeat_age = U64_MAX;
+	native_events(tr, note_age, NULL);
+	KUNIT_EXPECT_LE(test, repeat_age, sched_clock() - start);
+}
+
+/* An NMI is recorded, too. */
+static void interrupts_are_recorded(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	preempt_disable();
+	__preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
+	ftrace_kunit_func1(1);
+	__preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
+	preempt_enable();
+	KUNIT_EXPECT_STREQ(test, take_events(), "f1 ");
+}
+
+static NATIVE_GRAPH_ENTER(graph_enter)
+{
+	return 1;
+}
+
+static NATIVE_GRAPH_RETURN(graph_return)
+{
+}
+
+static struct fgraph_ops graph = { .entryfunc = graph_enter, .retfunc = graph_return };
+
+static unsigned long parent_of_func1;
+
+static bool note_parent(struct trace_entry *entry, void *data)
+{
+	struct ftrace_entry *call = (struct ftrace_entry *)entry;
+
+	if (entry->type == TRACE_FN && call->ip == ftrace_location((unsigned long)ftrace_kunit_func1))
+		parent_of_func1 = call->parent_ip;
+	return true;
+}
+
+/*
+ * The caller is shown, and not what the graph tracer, which is called before, puts in place of the
+ * return address.
+ */
+static void callers_are_shown(struct kunit *test)
+{
+	unsigned long start = (unsigned long)callers_are_shown;
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&graph.ops, "ftrace_kunit_func1", 18, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&graph), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_func1(1), 2);
+	unregister_ftrace_graph(&graph);
+	parent_of_func1 = 0;
+	native_events(tr, note_parent, NULL);
+	/* Somewhere in this function. */
+	KUNIT_EXPECT_GT(test, parent_of_func1, start);
+	KUNIT_EXPECT_LT(test, parent_of_func1, start + 2000);
+	ftrace_free_filter(&graph.ops);
 }
 
 /* The options may change while the tracer runs, and are kept while it does not. */
@@ -287,6 +367,9 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(calls_are_recorded),
 	KUNIT_CASE(recording_can_be_off),
 	KUNIT_CASE(repeats_are_counted),
+	KUNIT_CASE(repeats_have_times),
+	KUNIT_CASE(interrupts_are_recorded),
+	KUNIT_CASE(callers_are_shown),
 	KUNIT_CASE(options_change),
 	KUNIT_CASE(tracers_fail_without_memory),
 	KUNIT_CASE(options_fail_without_memory),
