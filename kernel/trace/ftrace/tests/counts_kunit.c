@@ -57,12 +57,38 @@ static bool counts_next_in_image(void)
 	return counts_in_image(count);
 }
 
+/*
+ * Of two groups that are full each gets a pair back, the image first. Both are used again before a
+ * group is made.
+ */
+static void counts_use_again(struct kunit *test)
+{
+	struct ftrace_count __percpu *again[2];
+	unsigned int inside = 0, outside = 0;
+
+	while (inside < NR_PAIRS && !counts_in_image(pair[inside]))
+		inside++;
+	while (outside < NR_PAIRS && counts_in_image(pair[outside]))
+		outside++;
+	if (inside == NR_PAIRS)
+		return;
+	ftrace_count_put(pair[inside]);
+	ftrace_count_put(pair[outside]);
+	for (int i = 0; i < 2; i++)
+		again[i] = ftrace_count_get();
+	KUNIT_EXPECT_PTR_EQ(test, again[0], pair[outside]);
+	KUNIT_EXPECT_PTR_EQ(test, again[1], pair[inside]);
+	pair[outside] = again[0];
+	pair[inside] = again[1];
+}
+
 static void counters_come_in_groups(struct kunit *test)
 {
 	scoped_guard(mutex, &ftrace_lock) {
 		for (unsigned int i = 0; i < NR_PAIRS; i++)
 			pair[i] = ftrace_count_get();
 		counts_look(test);
+		counts_use_again(test);
 		/* The pairs of groups that were made come last. */
 		for (unsigned int i = 0; i < NR_PAIRS; i++)
 			ftrace_count_put(pair[i]);

@@ -88,6 +88,33 @@ static void names_are_those_of_kallsyms(struct kunit *test)
 	KUNIT_EXPECT_GT(test, aliases, 0);
 }
 
+/* A walk may begin anywhere in the text. */
+static void walks_begin_anywhere(struct kunit *test)
+{
+	static const test_func_t funcs[] = {
+		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3, ftrace_kunit_func4,
+	};
+	char name[FTRACE_NAME_ROOM], want[] = "ftrace_kunit_func1";
+
+	guard(mutex)(&ftrace_lock);
+	for (unsigned int i = 0; i < ARRAY_SIZE(funcs); i++) {
+		unsigned long ip = (unsigned long)funcs[i];
+		struct ftrace_table *t = ftrace_table_of(ip);
+		struct ftrace_names names;
+
+		want[sizeof(want) - 2] = '1' + i;
+		if (ftrace_names_start(&names, t->mod, ip, t->end)) {
+			KUNIT_FAIL(test, "no memory");
+			break;
+		}
+		KUNIT_EXPECT_TRUE(test, ftrace_names_find(&names, ip));
+		KUNIT_EXPECT_EQ(test, names.addr, ip);
+		ftrace_names_get(&names, name);
+		KUNIT_EXPECT_STREQ(test, name, want);
+		ftrace_names_end(&names);
+	}
+}
+
 /* The address of a name is that of kallsyms; the site may be behind an ENDBR. */
 static void names_are_looked_up(struct kunit *test)
 {
@@ -108,6 +135,7 @@ static void names_are_looked_up(struct kunit *test)
 
 static struct kunit_case names_cases[] = {
 	KUNIT_CASE(names_are_those_of_kallsyms),
+	KUNIT_CASE(walks_begin_anywhere),
 	KUNIT_CASE(names_are_looked_up),
 	{ }
 };
