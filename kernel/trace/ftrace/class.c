@@ -112,8 +112,6 @@ int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 	}
 	if (!ipmodify || !direct || (new != ipmodify && new != direct))
 		return 0;
-	if (!direct->ops_func)
-		return -EBUSY;
 	if (new == direct)
 		return ftrace_direct_agrees(direct, ip, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
 	return asked ? 0 : -EBUSY;
