@@ -279,25 +279,25 @@ static void masked_cpus_call_nothing(struct kunit *test)
 	static struct ftrace_ops ops;
 
 	ops = (struct ftrace_ops){
-		.func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_PID, .private = tr,
+		.func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_PID, .private = tr,
 	};
 	KUNIT_ASSERT_EQ(test, raw_smp_processor_id(), 0);
 	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func2, true), 0);
 	set_mask(0xfffe);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 0U);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");
 	set_mask(1);
-	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 1U);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
 	/* The same with a list that has the task. */
 	echo(test, PIDS, O_TRUNC, "2", 0, "2\n");
-	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 1U);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
 	set_mask(0xfffe);
-	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 0U);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");
 	clear_pids(NULL);
-	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 0U);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");
 	set_mask(0xffff);
-	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 1U);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
