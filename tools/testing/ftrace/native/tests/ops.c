@@ -214,12 +214,16 @@ static void many_ops_need_memory(struct kunit *test)
 static void direct_callers_come_again(struct kunit *test)
 {
 	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
-	unsigned long target = (unsigned long)native_funcs[0];
+	unsigned long target = (unsigned long)native_funcs[0], flags;
 
 	KUNIT_ASSERT_NOT_NULL(test, ops);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, ftrace_kunit_func1, true), 0);
+	flags = ops->flags | FTRACE_OPS_FL_DYNAMIC;
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(ops, target), -EINVAL);
 	for (int i = 0; i < 2; i++) {
 		KUNIT_ASSERT_EQ(test, register_ftrace_direct(ops, target), 0);
+		KUNIT_EXPECT_EQ(test, ops->flags, flags | FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_DIRECT |
+				FTRACE_OPS_FL_SAVE_ARGS);
 		KUNIT_EXPECT_EQ(test, ops->direct_call, target);
 		KUNIT_EXPECT_EQ(test, register_ftrace_direct(ops, target), -EINVAL);
 		KUNIT_EXPECT_EQ(test, modify_ftrace_direct(ops, target), 0);
@@ -227,8 +231,9 @@ static void direct_callers_come_again(struct kunit *test)
 		KUNIT_EXPECT_NULL(test, ops->callback);
 		KUNIT_EXPECT_NULL(test, ops->func);
 		KUNIT_EXPECT_EQ(test, ops->direct_call, 0UL);
-		KUNIT_EXPECT_FALSE(test, ops->flags & (FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS));
+		KUNIT_EXPECT_EQ(test, ops->flags, flags);
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(ops, target, false), -EINVAL);
+		KUNIT_EXPECT_EQ(test, modify_ftrace_direct(ops, target), -EINVAL);
 	}
 	/* An error leaves it as it was. */
 	native_fail_nth(2);
