@@ -110,10 +110,12 @@ EVERY	?= 10
 START	?= 0
 FILES	?= boot_filter.c callback.c caller.c class.c commands.c counts.c direct.c filter.c filter_file.c graph_files.c guards.c hash.c heads.c \
 	   heirs.c instance.c ipmodify.c listing.c mapper.c pending.c pid.c pid_files.c probes.c profile.c trace_functions.c \
-	   kallsyms.c match.c modules.c names.c ops.c plan.c set_filter.c subops.c table.c walk.c
+	   kallsyms.c match.c modules.c names.c ops.c plan.c set_filter.c subops.c table.c walk.c patch.c tramp.c
+ARCH_FILES := patch.c tramp.c
 faults: native
 	@tools/testing/ftrace/native/faults -n $(EVERY) -s $(START) -j $(shell nproc) $(B)/src $(B)/native \
-		$(addprefix kernel/trace/ftrace/,$(FILES))
+		$(addprefix kernel/trace/ftrace/,$(filter-out $(ARCH_FILES),$(FILES))) \
+		$(addprefix arch/x86/kernel/ftrace/,$(filter $(ARCH_FILES),$(FILES)))
 
 native-goal = check
 native-torture-goal = torture SECONDS=$(or $(SECONDS),60) TORTURE_SEED=$(SEED)
