@@ -400,7 +400,52 @@ static void hashes_lose_text(struct kunit *test)
 	}
 }
 
+static struct ftrace_ops above, subs[3];
+
+static int start_sub(unsigned int i)
+{
+	guard(mutex)(&ftrace_lock);
+	return ftrace_startup_subops(&above, &subs[i], 0);
+}
+
+static int end_sub(unsigned int i)
+{
+	guard(mutex)(&ftrace_lock);
+	return ftrace_shutdown_subops(&above, &subs[i], 0);
+}
+
+/* If an ops that runs under another one goes without memory, its sites are left at the next change. */
+static void left_sites_are_left_later(struct kunit *test)
+{
+	static const test_func_t funcs[] = { ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3 };
+	unsigned int failed = 0;
+
+	for (unsigned int n = 1; n < 10; n++) {
+		above = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+		for (unsigned int i = 0; i < 3; i++) {
+			subs[i] = (struct ftrace_ops){ .func = ftrace_kunit_note };
+			KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&subs[i], funcs[i], true), 0);
+		}
+		KUNIT_EXPECT_EQ(test, start_sub(0), 0);
+		KUNIT_EXPECT_EQ(test, start_sub(1), 0);
+		native_fail_nth(n);
+		failed += end_sub(0) == -ENOMEM;
+		native_fail_nth(0);
+		KUNIT_EXPECT_EQ(test, start_sub(2), 0);
+		KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "x");
+		KUNIT_EXPECT_EQ(test, end_sub(1), 0);
+		KUNIT_EXPECT_EQ(test, end_sub(2), 0);
+		for (unsigned int i = 0; i < 3; i++)
+			ftrace_free_filter(&subs[i]);
+	}
+	KUNIT_EXPECT_GT(test, failed, 0U);
+}
+
 static struct kunit_case ops_cases[] = {
+	KUNIT_CASE(left_sites_are_left_later),
 	KUNIT_CASE(hashes_lose_text),
 	KUNIT_CASE(counters_need_memory),
 	KUNIT_CASE(perf_hears_of_changes),
