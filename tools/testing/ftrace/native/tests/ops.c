@@ -248,21 +248,27 @@ static void direct_callers_come_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_direct(ops, target), -EINVAL);
 }
 
-/* Sites are patched by address, so that a page is mapped once a step for all its sites. */
+/*
+ * Sites are patched by address, so that a page is mapped once a step for all its sites; and a chunk
+ * of sites costs one broadcast.
+ */
 static void pages_are_mapped_once(struct kunit *test)
 {
 	static unsigned long ips[NATIVE_FUNCS];
 	static struct ftrace_ops ops;
-	unsigned long before, nr;
+	unsigned long before, sent, nr;
 
 	for (unsigned int i = 0; i < NATIVE_FUNCS; i++)
 		ips[i] = (unsigned long)native_funcs[i * 7 % NATIVE_FUNCS];
 	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ips(&ops, ips, NATIVE_FUNCS, 0, 1), 0);
 	before = native_maps();
+	sent = native_broadcasts();
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	nr = native_maps() - before;
 	KUNIT_EXPECT_LT(test, nr, 60UL);
+	/* Of two chunks: int3; rest and int3; rest and first byte; first byte. */
+	KUNIT_EXPECT_EQ(test, native_broadcasts() - sent, 4UL);
 	before = native_maps();
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	nr = native_maps() - before;
