@@ -111,6 +111,8 @@ void native_pv_init(void);
 char *native_text_alias(unsigned long addr);
 /* Is this address in memory for the code of trampolines and modules? */
 bool native_is_arena(unsigned long addr);
+/* How many pieces of this memory are in use. */
+unsigned int native_nr_execmem(void);
 /* Does a broadcast wait until each task has run, or only until each CPU has serialised? */
 extern bool native_broadcast_waits;
 /* How many there were, and how often a page was mapped to be written. */

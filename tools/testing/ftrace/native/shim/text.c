@@ -199,6 +199,17 @@ void execmem_free(void *p)
 	host_unlock();
 }
 
+unsigned int native_nr_execmem(void)
+{
+	unsigned int nr = 0;
+
+	host_lock();
+	for (unsigned int n = 0; n < nr_given; n++)
+		nr += !given[n].freed;
+	host_unlock();
+	return nr;
+}
+
 int set_memory_rox(unsigned long addr, int pages)
 {
 	return host_map((void *)addr, pages * PAGE_SIZE, native_text_offset(addr), 0, 1) ?
