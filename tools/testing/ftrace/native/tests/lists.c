@@ -99,7 +99,9 @@ static void failed_functions_are_shown(struct kunit *test)
 	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "ftrace_kunit_func[34]", 21, 1), 0);
 	ftrace_kunit_break_site(test, ftrace_kunit_func3);
+	native_log_begin();
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_TRUE(test, native_log_has("expected 0f 1f 44 00 00, found e8 "));
 	native_expect_glob(test, "enabled_functions",
 			   "ftrace_kunit_func3 (0)           \tfailed: unexpected bytes ->ftrace_stub*\n"
 			   "ftrace_kunit_func4 (1)           \ttramp: *\n");

@@ -450,7 +450,29 @@ static void left_sites_are_left_later(struct kunit *test)
 	KUNIT_EXPECT_GT(test, failed, 0U);
 }
 
+/* Without memory the sites of a removed ops are changed in several batches. */
+static void large_removals_need_no_memory(struct kunit *test)
+{
+	static struct ftrace_ops ops;
+
+	for (unsigned int n = 1; n < 5; n++) {
+		unsigned int left = 0;
+
+		ops = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+		KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_func_*", 13, 1), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+		native_fail_nth(n);
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+		native_fail_nth(0);
+		for (unsigned int i = 0; i < NATIVE_FUNCS; i++)
+			left += !ftrace_kunit_site_calls((test_func_t)native_funcs[i], 0);
+		KUNIT_EXPECT_EQ(test, left, 0U);
+		ftrace_free_filter(&ops);
+	}
+}
+
 static struct kunit_case ops_cases[] = {
+	KUNIT_CASE(large_removals_need_no_memory),
 	KUNIT_CASE(left_sites_are_left_later),
 	KUNIT_CASE(hashes_lose_text),
 	KUNIT_CASE(counters_need_memory),

@@ -23,7 +23,8 @@ static struct owner {
 static struct ftrace_ops redirect, rival;
 static bool wrong_locks;
 
-static int owner_hears(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
+/* Linux 6.12 does not pass @ip: this name is a macro there. */
+static int ops_func(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
 {
 	struct owner *o = container_of(ops, struct owner, ops);
 	size_t len = strlen(o->heard);
@@ -63,7 +64,7 @@ static int share_init(struct kunit *test)
 	ftrace_kunit_add_ops(test, &redirect);
 	ftrace_kunit_add_ops(test, &rival);
 	for (unsigned int i = 0; i < OWNERS; i++) {
-		owner[i] = (struct owner){ .ops.ops_func = owner_hears };
+		owner[i] = (struct owner){ .ops.ops_func = ops_func };
 		ftrace_kunit_add_ops(test, &owner[i].ops);
 		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&owner[i].ops, func_of(i), true), 0);
 		KUNIT_ASSERT_EQ(test, register_ftrace_direct(&owner[i].ops,

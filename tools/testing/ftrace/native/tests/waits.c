@@ -13,6 +13,7 @@
 #include "ftrace/filter.h"
 #include "ftrace/kallsyms.h"
 #include "ftrace/profile.h"
+#include "ftrace/pending.h"
 #include "ftrace/pid.h"
 #include "module.h"
 #include "tests.h"
@@ -148,6 +149,11 @@ static void keep_names(void *unused)
 	ftrace_keep_failed_names(&other);
 }
 
+static void pending_gone(void *unused)
+{
+	ftrace_pending_gone("nosuch");
+}
+
 static void modules_wait(struct kunit *test)
 {
 	static void (*const steps[])(void *) = { do_load, do_enable, do_start, do_release };
@@ -169,6 +175,9 @@ static void modules_wait(struct kunit *test)
 	native_expect_waits(test, &ftrace_lock, forget_text, NULL);
 	native_expect_waits(test, &ftrace_lock, forget_sites, NULL);
 	native_expect_waits(test, &trace_types_lock, forget_sites, NULL);
+	native_expect_waits(test, &ftrace_lock, pending_gone, NULL);
+	native_expect_waits(test, &global_ops.func_hash->regex_lock, pending_gone, NULL);
+	native_expect_waits(test, &trace_types_lock, pending_gone, NULL);
 	native_expect_waits(test, &ftrace_lock, drop_names, NULL);
 	native_expect_waits(test, &ftrace_lock, keep_names, NULL);
 	/* A word that waits for the module, and its function. */
