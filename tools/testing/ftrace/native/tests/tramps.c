@@ -7,6 +7,7 @@
 
 #include "trace.h"
 #include "ftrace/core.h"
+#include "ftrace/guards.h"
 #include "targets.h"
 #include "tests.h"
 
@@ -24,14 +25,20 @@ static struct ftrace_ops ops[2];
 
 /*
  * The frame is made and removed by the code of the template, so each byte of that has the layout
- * of the byte it was copied from. Between them it is that of the call.
+ * of the byte it was copied from. Between them it is that of the call, and in the gate that of the
+ * start.
  */
-static void expect_layout(struct kunit *test, unsigned int t, unsigned long tramp)
+static void expect_layout(struct kunit *test, unsigned int t, unsigned long tramp, bool has_gate)
 {
 	const char *start = templates[t].start, *tail = templates[t].tail;
 	unsigned int head = templates[t].keep - start, rest = templates[t].end - tail;
-	unsigned int size = arch_ftrace_tramp_find(tramp)->size, off = 0, at;
+	unsigned int size = arch_ftrace_tramp_find(tramp)->size, gate = 0, off = 0, at;
 
+	while (ftrace_tramp_template_ip(tramp + gate + 1) == (unsigned long)start)
+		gate++;
+	KUNIT_EXPECT_EQ(test, !!gate, has_gate);
+	tramp += gate;
+	size -= gate;
 	for (; off < head; off++) {
 		KUNIT_EXPECT_EQ(test, ftrace_tramp_template_ip(tramp + off), (unsigned long)start + off);
 		KUNIT_EXPECT_EQ(test, ((u8 *)tramp)[off], ((u8 *)start)[off]);
@@ -50,24 +57,32 @@ static void expect_layout(struct kunit *test, unsigned int t, unsigned long tram
 
 static void layouts_are_known(struct kunit *test)
 {
-	for (unsigned int t = 0; t < 2; t++) {
-		for (unsigned int nr = 1; nr <= 2; nr++) {
-			for (unsigned int i = 0; i < nr; i++) {
-				ops[i] = (struct ftrace_ops){
-					.func = ftrace_kunit_note_x,
-					.flags = t ? FTRACE_OPS_FL_SAVE_REGS : 0,
-				};
-				KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops[i], ftrace_kunit_func1, true), 0);
-				KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops[i]), 0);
-			}
-			expect_layout(test, t, ftrace_kunit_tramp(ftrace_kunit_func1));
-			for (unsigned int i = 0; i < nr; i++) {
-				KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops[i]), 0);
-				ftrace_free_filter(&ops[i]);
-			}
+	struct ftrace_guard *guard = ftrace_guard_make(1);
+
+	KUNIT_ASSERT_NOT_NULL(test, guard);
+	for (unsigned int n = 0; n < 8; n++) {
+		unsigned int nr = 1 + n % 2, t = n / 2 % 2;
+		bool guarded = n / 4;
+
+		for (unsigned int i = 0; i < nr; i++) {
+			ops[i] = (struct ftrace_ops){
+				.func = ftrace_kunit_note_x,
+				.flags = t ? FTRACE_OPS_FL_SAVE_REGS : 0,
+				.guard = guarded ? guard : NULL,
+			};
+			KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&ops[i], ftrace_kunit_func1, true), 0);
+			KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops[i]), 0);
+		}
+		expect_layout(test, t, ftrace_kunit_tramp(ftrace_kunit_func1), guarded);
+		for (unsigned int i = 0; i < nr; i++) {
+			KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops[i]), 0);
+			ftrace_free_filter(&ops[i]);
 		}
 	}
 	KUNIT_EXPECT_EQ(test, ftrace_tramp_template_ip((unsigned long)native_funcs[0]), 0UL);
+	native_settle();
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_guard_put(guard);
 }
 
 /* Many trampolines need more memory, which is given back when they have gone. */
