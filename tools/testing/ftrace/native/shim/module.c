@@ -52,7 +52,8 @@ static char strtab[1 + (OTHERS + NATIVE_MOD_FUNCS) * 20];
 /* Symbols are in no order, but those of init text come last. */
 static Elf_Sym *sym_of(unsigned int i)
 {
-	return &syms[1 + (i < NATIVE_MOD_INIT ? OTHERS_FIRST + i * 5 % NATIVE_MOD_INIT : OTHERS + i)];
+	return &syms[1 + (i < NATIVE_MOD_INIT ? OTHERS_FIRST + i * 5 % NATIVE_MOD_INIT :
+						OTHERS + i)];
 }
 
 static Elf_Sym *sym_of_other(unsigned int i)
@@ -88,7 +89,8 @@ static void settle(unsigned int place)
 	for (unsigned int i = 0; i < OTHERS; i++) {
 		*sym_of_other(i) = (Elf_Sym){
 			.st_name = others[i].name[0] ? name - strtab : 0,
-			.st_value = (unsigned long)text + others[i].func * FUNC_SIZE, .st_size = FUNC_SIZE,
+			.st_value = (unsigned long)text + others[i].func * FUNC_SIZE,
+			.st_size = FUNC_SIZE,
 			.st_info = STB_GLOBAL << 4 | STT_FUNC, .st_shndx = others[i].shndx,
 		};
 		name += sprintf(name, "%s", others[i].name) + 1;
@@ -188,7 +190,8 @@ void native_mod_started(void)
 	/* The symbols of init code go, too. */
 	mutex_lock(&module_mutex);
 	core_kallsyms = (struct mod_kallsyms){
-		.symtab = syms + OTHERS_FIRST, .num_symtab = 1 + OTHERS - OTHERS_FIRST + NATIVE_MOD_INIT,
+		.symtab = syms + OTHERS_FIRST,
+		.num_symtab = 1 + OTHERS - OTHERS_FIRST + NATIVE_MOD_INIT,
 		.strtab = strtab,
 	};
 	rcu_assign_pointer(mod.kallsyms, &core_kallsyms);

@@ -124,8 +124,10 @@ static void long_names_are_shown(struct kunit *test)
 	static const char name[] = __stringify(NATIVE_LONG_NAME);
 
 	ftrace_kunit_add_ops(test, &ops);
-	KUNIT_EXPECT_GT(test, native_cat("available_filter_functions", text, sizeof(text), 4096), 0);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\n" __stringify(NATIVE_LONG_NAME) "\nnative_after_long\n"));
+	KUNIT_EXPECT_GT(test, native_cat("available_filter_functions", text, sizeof(text), 4096),
+			0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\n" __stringify(NATIVE_LONG_NAME)
+						 "\nnative_after_long\n"));
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, (unsigned char *)name, strlen(name), 1), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_after_l*g", 16, 0), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);

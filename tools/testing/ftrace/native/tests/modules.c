@@ -334,8 +334,8 @@ static void missing_memory_is_reported(struct kunit *test)
 		native_mod_init(true);
 		left = native_fail_left();
 		native_fail_nth(0);
-		KUNIT_EXPECT_EQ(test, native_log_has("native_mod: no memory for its call sites, not traced\n"),
-				!left);
+		KUNIT_EXPECT_EQ(test, !left,
+				native_log_has("native_mod: no memory for its call sites, not traced\n"));
 		/* If the first table has no memory, the second is not made. */
 		KUNIT_EXPECT_TRUE(test, n > 1 || ftrace_number_of_groups == groups);
 		native_mod_release();

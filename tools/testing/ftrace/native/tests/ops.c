@@ -222,8 +222,8 @@ static void direct_callers_come_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(ops, target), -EINVAL);
 	for (int i = 0; i < 2; i++) {
 		KUNIT_ASSERT_EQ(test, register_ftrace_direct(ops, target), 0);
-		KUNIT_EXPECT_EQ(test, ops->flags, flags | FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_DIRECT |
-				FTRACE_OPS_FL_SAVE_ARGS);
+		KUNIT_EXPECT_EQ(test, ops->flags, flags | FTRACE_OPS_FL_ENABLED |
+				FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS);
 		KUNIT_EXPECT_EQ(test, ops->direct_call, target);
 		KUNIT_EXPECT_EQ(test, register_ftrace_direct(ops, target), -EINVAL);
 		KUNIT_EXPECT_EQ(test, modify_ftrace_direct(ops, target), 0);
@@ -420,10 +420,12 @@ static int end_sub(unsigned int i)
 	return ftrace_shutdown_subops(&above, &subs[i], 0);
 }
 
-/* If an ops that runs under another one goes without memory, its sites are left at the next change. */
+/* If an ops that runs under another goes without memory, its sites are left at the next change. */
 static void left_sites_are_left_later(struct kunit *test)
 {
-	static const test_func_t funcs[] = { ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3 };
+	static const test_func_t funcs[] = {
+		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
+	};
 	unsigned int failed = 0;
 
 	for (unsigned int n = 1; n < 10; n++) {

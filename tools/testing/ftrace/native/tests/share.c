@@ -38,6 +38,8 @@ static int ops_func(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cm
 	return cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER ? o->answer : -EBUSY;
 }
 
+static const unsigned long target = (unsigned long)native_direct_target;
+
 static test_func_t func_of(unsigned int i)
 {
 	return (test_func_t)native_funcs[40 + 3 * i];
@@ -50,7 +52,8 @@ static const char *take_heard(void)
 
 	all[0] = 0;
 	for (unsigned int i = 0; i < OWNERS; i++) {
-		snprintf(all + strlen(all), sizeof(all) - strlen(all), i ? " %s" : "%s", owner[i].heard);
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), i ? " %s" : "%s",
+			 owner[i].heard);
 		memset(owner[i].heard, 0, sizeof(owner[i].heard));
 	}
 	return all;
@@ -67,8 +70,7 @@ static int share_init(struct kunit *test)
 		owner[i] = (struct owner){ .ops.ops_func = ops_func };
 		ftrace_kunit_add_ops(test, &owner[i].ops);
 		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&owner[i].ops, func_of(i), true), 0);
-		KUNIT_ASSERT_EQ(test, register_ftrace_direct(&owner[i].ops,
-							     (unsigned long)native_direct_target), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_direct(&owner[i].ops, target), 0);
 		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, func_of(i), !i), 0);
 	}
 	/* Nobody's. */
@@ -80,7 +82,7 @@ static void share_exit(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, wrong_locks);
 	KUNIT_EXPECT_FALSE(test, mutex_is_locked(&direct_mutex));
 	for (unsigned int i = 0; i < OWNERS; i++)
-		unregister_ftrace_direct(&owner[i].ops, (unsigned long)native_direct_target, true);
+		unregister_ftrace_direct(&owner[i].ops, target, true);
 	ftrace_kunit_exit(test);
 }
 
@@ -142,8 +144,10 @@ static void others_ask_nobody(struct kunit *test)
 /* A filter can have an address that is no site any more: the module of the function has gone. */
 static void functions_of_modules_go(struct kunit *test)
 {
+	test_func_t func = (test_func_t)native_mod_ips[1];
+
 	native_mod_load();
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, (test_func_t)native_mod_ips[1], true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, func, true), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, func_of(2), false), 0);
 	native_mod_release();
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);

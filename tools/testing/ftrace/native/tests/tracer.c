@@ -197,7 +197,8 @@ static bool note_parent(struct trace_entry *entry, void *data)
 {
 	struct ftrace_entry *call = (struct ftrace_entry *)entry;
 
-	if (entry->type == TRACE_FN && call->ip == ftrace_location((unsigned long)ftrace_kunit_func1))
+	if (entry->type == TRACE_FN &&
+	    call->ip == ftrace_location((unsigned long)ftrace_kunit_func1))
 		parent_of_func1 = call->parent_ip;
 	return true;
 }
