@@ -218,6 +218,8 @@ static void direct_callers_come_again(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ops);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, ftrace_kunit_func1, true), 0);
+	/* A flag of the owner. */
+	ops->flags |= FTRACE_OPS_FL_PERMANENT;
 	flags = ops->flags | FTRACE_OPS_FL_DYNAMIC;
 	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(ops, target), -EINVAL);
 	for (int i = 0; i < 2; i++) {
@@ -452,10 +454,11 @@ static void left_sites_are_left_later(struct kunit *test)
 	KUNIT_EXPECT_GT(test, failed, 0U);
 }
 
-/* Without memory the sites of a removed ops are changed in several batches. */
+/* Without memory the sites of a removed ops are changed in batches of 64, of three steps each. */
 static void large_removals_need_no_memory(struct kunit *test)
 {
 	static struct ftrace_ops ops;
+	unsigned long before, sent = 0;
 
 	for (unsigned int n = 1; n < 5; n++) {
 		unsigned int left = 0;
@@ -464,13 +467,16 @@ static void large_removals_need_no_memory(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_func_*", 13, 1), 0);
 		KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 		native_fail_nth(n);
+		before = native_broadcasts();
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+		sent = max(sent, native_broadcasts() - before);
 		native_fail_nth(0);
 		for (unsigned int i = 0; i < NATIVE_FUNCS; i++)
 			left += !ftrace_kunit_site_calls((test_func_t)native_funcs[i], 0);
 		KUNIT_EXPECT_EQ(test, left, 0U);
 		ftrace_free_filter(&ops);
 	}
+	KUNIT_EXPECT_GE(test, sent, 3UL * (NATIVE_FUNCS / 64));
 }
 
 static struct kunit_case ops_cases[] = {

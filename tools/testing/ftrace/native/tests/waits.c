@@ -12,6 +12,7 @@
 #include "ftrace/core.h"
 #include "ftrace/filter.h"
 #include "ftrace/kallsyms.h"
+#include "ftrace/ops.h"
 #include "ftrace/profile.h"
 #include "ftrace/pending.h"
 #include "ftrace/pid.h"
@@ -154,6 +155,19 @@ static void pending_gone(void *unused)
 	ftrace_pending_gone("nosuch");
 }
 
+/* It stays noted to the end of the program. */
+static struct ftrace_ops lone;
+
+static void note_lone(void *unused)
+{
+	ftrace_note_lone_ops(&lone);
+}
+
+static void forget_lone_sites(void *unused)
+{
+	ftrace_forget_file_sites(1, 2);
+}
+
 static void modules_wait(struct kunit *test)
 {
 	static void (*const steps[])(void *) = { do_load, do_enable, do_start, do_release };
@@ -175,6 +189,9 @@ static void modules_wait(struct kunit *test)
 	native_expect_waits(test, &ftrace_lock, forget_text, NULL);
 	native_expect_waits(test, &ftrace_lock, forget_sites, NULL);
 	native_expect_waits(test, &trace_types_lock, forget_sites, NULL);
+	ftrace_ops_init(&lone);
+	native_expect_waits(test, &ftrace_lock, note_lone, NULL);
+	native_expect_waits(test, &ftrace_lock, forget_lone_sites, NULL);
 	native_expect_waits(test, &ftrace_lock, pending_gone, NULL);
 	native_expect_waits(test, &global_ops.func_hash->regex_lock, pending_gone, NULL);
 	native_expect_waits(test, &trace_types_lock, pending_gone, NULL);
