@@ -17,6 +17,7 @@
 #include <asm/tlbflush.h>
 
 #include "native.h"
+#include "pieces.h"
 
 #define ROOM_SIZE	SZ_1M
 
@@ -83,82 +84,43 @@ void native_percpu_init(void)
 	}
 }
 
-/*
- * What alloc_percpu() gave. As in text.c, what was freed longest ago is used again when QUARANTINE
- * pieces of the size are free.
- */
-#define QUARANTINE	48
-
-static struct {
-	unsigned int	at;
-	unsigned int	size;
-	unsigned long	freed;
-} given[2048];
-
-static unsigned int nr_given, room_used, room_live;
-static unsigned long nr_freed;
-
-static void *percpu_give(unsigned int n)
-{
-	void *p = room + given[n].at;
-
-	given[n].freed = 0;
-	room_live += given[n].size;
-	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
-		memset(p + __per_cpu_offset[cpu], 0, given[n].size);
-	return p;
-}
-
-static unsigned int percpu_pick(size_t size)
-{
-	bool room = room_used + size <= ROOM_SIZE && nr_given < ARRAY_SIZE(given);
-	unsigned int best = ARRAY_SIZE(given), nr = 0;
-
-	for (unsigned int n = 0; n < nr_given; n++) {
-		if (!given[n].freed || given[n].size != size)
-			continue;
-		if (!nr++ || given[n].freed < given[best].freed)
-			best = n;
-	}
-	if (nr >= QUARANTINE || !room)
-		return best;
-	given[nr_given].at = room_used;
-	given[nr_given].size = size;
-	room_used += size;
-	return nr_given++;
-}
+/* What alloc_percpu() gave. */
+static struct native_room given = { .size = ROOM_SIZE };
+static unsigned int room_live;
 
 void __percpu *pcpu_alloc_noprof(size_t size, size_t align, bool reserved, gfp_t gfp)
 {
+	struct native_piece *piece;
 	void *p = NULL;
-	unsigned int n;
 
 	if (native_alloc_fails(gfp))
 		return NULL;
 	size = ALIGN(size, max(align, 64UL));
 	host_lock();
-	n = percpu_pick(size);
-	if (n < ARRAY_SIZE(given))
-		p = percpu_give(n);
+	piece = native_piece_take(&given, size);
+	if (piece) {
+		p = room + piece->at;
+		room_live += size;
+		for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
+			memset(p + __per_cpu_offset[cpu], 0, size);
+	}
 	host_unlock();
 	return (void __percpu *)p;
 }
 
 void free_percpu(void __percpu *ptr)
 {
-	unsigned int n = 0;
+	struct native_piece *piece;
 
 	if (!ptr)
 		return;
 	host_lock();
-	while (n < nr_given && (given[n].freed || room + given[n].at != (__force void *)ptr))
-		n++;
-	if (n == nr_given)
+	piece = native_piece_drop(&given, (__force char *)ptr - room);
+	if (!piece)
 		native_fail("free_percpu() of what alloc_percpu() did not give");
-	given[n].freed = ++nr_freed;
-	room_live -= given[n].size;
+	room_live -= piece->size;
 	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
-		memset(per_cpu_ptr(ptr, cpu), 0x6b, given[n].size);
+		memset(per_cpu_ptr(ptr, cpu), 0x6b, piece->size);
 	host_unlock();
 }
 

@@ -18,6 +18,7 @@
 #include <asm/text-patching.h>
 
 #include "native.h"
+#include "pieces.h"
 
 /* Where modules and trampolines are, see native.lds: a call reaches all text. */
 extern char native_arena_start[], native_arena_end[];
@@ -125,53 +126,23 @@ void on_each_cpu_cond_mask(smp_cond_func_t cond, smp_call_func_t func, void *inf
 		let_run(cpu);
 }
 
-/*
- * Memory for code. What was freed longest ago is used again first, and only when a use after the
- * free had time to crash: when QUARANTINE pieces of the size are free, or no other memory is left.
- */
-#define QUARANTINE	48
-
-static struct {
-	unsigned long	addr;
-	size_t		size;
-	unsigned long	freed;
-} given[ARENA_SIZE >> PAGE_SHIFT];
-
-static unsigned int nr_given;
-static unsigned long arena_used, nr_freed;
-
-static unsigned int execmem_pick(size_t size)
-{
-	bool room = arena_used + size <= ARENA_SIZE && nr_given < ARRAY_SIZE(given);
-	unsigned int best = ARRAY_SIZE(given), nr = 0;
-
-	for (unsigned int n = 0; n < nr_given; n++) {
-		if (!given[n].freed || given[n].size != size)
-			continue;
-		if (!nr++ || given[n].freed < given[best].freed)
-			best = n;
-	}
-	if (nr >= QUARANTINE || !room)
-		return best;
-	given[nr_given].addr = ARENA + arena_used;
-	given[nr_given].size = size;
-	arena_used += size;
-	return nr_given++;
-}
+/* Memory for code. */
+static struct native_room given = { .size = ARENA_SIZE };
 
 void *execmem_alloc(enum execmem_type type, size_t size)
 {
+	struct native_piece *piece;
+	unsigned long addr;
 	void *p = NULL;
-	unsigned int n;
 
 	if (native_alloc_fails(GFP_KERNEL))
 		return NULL;
 	size = PAGE_ALIGN(size);
 	host_lock();
-	n = execmem_pick(size);
-	if (n < ARRAY_SIZE(given)) {
-		given[n].freed = 0;
-		p = host_map((void *)given[n].addr, size, native_text_offset(given[n].addr), 1, 0);
+	piece = native_piece_take(&given, size);
+	if (piece) {
+		addr = ARENA + piece->at;
+		p = host_map((void *)addr, size, native_text_offset(addr), 1, 0);
 	}
 	host_unlock();
 	return p;
@@ -187,15 +158,13 @@ void *execmem_alloc_rw(enum execmem_type type, size_t size)
 /* Code that still runs there, or calls it, crashes. */
 void execmem_free(void *p)
 {
-	unsigned int n = 0;
+	struct native_piece *piece;
 
 	host_lock();
-	while (n < nr_given && (given[n].addr != (unsigned long)p || given[n].freed))
-		n++;
-	if (n == nr_given)
+	piece = native_piece_drop(&given, (unsigned long)p - ARENA);
+	if (!piece)
 		native_fail("execmem_free() of what is not used");
-	given[n].freed = ++nr_freed;
-	host_forbid(p, given[n].size);
+	host_forbid(p, piece->size);
 	host_unlock();
 }
 
