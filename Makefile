@@ -161,7 +161,7 @@ check-debian: prepare full-packages
 	@tools/testing/ftrace/check -d full
 
 check-debug: prepare test-packages
-	@tools/testing/ftrace/check-debug $(CONFIGS)
+	@tools/testing/ftrace/check -k $(CONFIGS)
 
 check-all: prepare full-packages
 	@tools/testing/ftrace/check-all
