@@ -130,7 +130,8 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
  */
 int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 {
-	struct ftrace_change change = { ops, true };
+	/* FTRACE_PLAN_KEEPS: while tracing is off, the ops has no site and gets none. */
+	const struct ftrace_change change = { ops, true };
 	struct ftrace_scope scope = { };
 	unsigned long old;
 	int ret;
@@ -145,7 +146,6 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 	if (old == addr)
 		return 0;
 
-	change.on = ftrace_ops_active(ops);
 	scope.hash[0] = ftrace_locked(ops->func_hash->filter_hash);
 	ops->direct_call = addr;
 	ftrace_classes_stale(ops);
