@@ -84,7 +84,7 @@ static bool filter_file_first_probe(struct filter_file *f)
 static bool filter_file_next_line(struct filter_file *f)
 {
 	list_for_each_entry_continue(f->line, filter_file_pending(f), list)
-		if (!ftrace_pending_applied(f->line))
+		if (f->line->enable == FTRACE_PENDING_WAITS)
 			return true;
 	return filter_file_first_probe(f);
 }

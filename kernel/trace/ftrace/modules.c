@@ -339,6 +339,6 @@ void ftrace_release_mod(struct module *mod)
 	if (failed && found)
 		ftrace_keep_failed_names(mod);
 	ftrace_drop_init_names(mod);
-	ftrace_pending_gone(mod->name);
+	ftrace_pending_gone(mod->name, failed);
 }
 #endif

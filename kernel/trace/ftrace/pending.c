@@ -5,7 +5,7 @@
  * Such a word stays with its trace array. While the module is not loaded, it waits, and the file
  * shows it as it was written. When the module is loaded, its functions that match are in the
  * filter instead. When the module goes or fails to load, they leave, and the word waits again: a
- * driver can fail its first load and succeed with the second.
+ * driver can fail its first load and succeed with the second. After an unload it is not shown.
  *
  * A word goes when the file is written with O_TRUNC, when `!' removes it, or when the filter
  * loses its last function although no word waits: then it is empty, and means all functions.
@@ -30,14 +30,14 @@ static void pending_free_one(struct ftrace_mod_load *p)
 }
 
 static int pending_add(struct list_head *list, const char *func, const char *module,
-		       bool applied)
+		       enum ftrace_pending_state state)
 {
 	struct ftrace_mod_load *p = kzalloc(sizeof(*p), GFP_KERNEL);
 
 	if (!p)
 		return -ENOMEM;
 	list_add(&p->list, list);
-	p->enable = applied;
+	p->enable = state;
 	p->func = kstrdup(func, GFP_KERNEL);
 	p->module = kstrdup(module, GFP_KERNEL);
 	if (!p->func || !p->module) {
@@ -75,7 +75,7 @@ static bool pending_waits(struct list_head *list)
 	struct ftrace_mod_load *p;
 
 	list_for_each_entry(p, list, list)
-		if (!ftrace_pending_applied(p))
+		if (p->enable != FTRACE_PENDING_APPLIED)
 			return true;
 	return false;
 }
@@ -98,7 +98,7 @@ int ftrace_pending_begin(struct list_head *list, struct trace_array *tr, struct 
 	lockdep_assert_held(&ftrace_lock);
 	/* pending_add() adds at the head, so walk backwards to keep the order. */
 	list_for_each_entry_reverse(p, ftrace_pending_of(tr, enable), list) {
-		if (pending_add(list, p->func, p->module, ftrace_pending_applied(p))) {
+		if (pending_add(list, p->func, p->module, p->enable)) {
 			ftrace_pending_free(list);
 			return -ENOMEM;
 		}
@@ -172,7 +172,9 @@ int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, cha
 		return ret;
 	if (del)
 		return pending_del(pending, glob, module) ? ret : 0;
-	return ret && pending_can_wait(module) ? pending_add(pending, glob, module, false) : ret;
+	if (ret && pending_can_wait(module))
+		return pending_add(pending, glob, module, FTRACE_PENDING_WAITS);
+	return ret;
 }
 
 /**
@@ -214,7 +216,7 @@ void ftrace_pending_again(struct list_head *pending)
 	struct ftrace_mod_load *p;
 
 	list_for_each_entry(p, pending, list)
-		p->enable = false;
+		p->enable = FTRACE_PENDING_WAITS;
 }
 
 #ifdef CONFIG_MODULES
@@ -246,10 +248,10 @@ static void pending_apply_all(struct trace_array *tr, const char *module, bool e
 	list_for_each_entry(p, ftrace_pending_of(tr, enable), list) {
 		int ret;
 
-		if (ftrace_pending_applied(p) ||
+		if (p->enable == FTRACE_PENDING_APPLIED ||
 		    (module ? strcmp(p->module, module) : !pending_is_loaded(p->module)))
 			continue;
-		p->enable = true;
+		p->enable = FTRACE_PENDING_APPLIED;
 		ret = pending_apply_one(tr, p, enable);
 		if (ret < 0)
 			pr_warn("%s: a filter that waited for it is not applied, error %d\n",
@@ -282,24 +284,35 @@ void ftrace_pending_apply(struct module *mod)
 	pending_for_each(pending_apply_all, mod->name);
 }
 
-static void pending_wait_again(struct trace_array *tr, const char *module, bool enable)
+static void pending_wait_again(struct trace_array *tr, const char *module, bool enable,
+			       enum ftrace_pending_state state)
 {
 	struct ftrace_mod_load *p;
 
 	guard(mutex)(&tr->ops->func_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 	list_for_each_entry(p, ftrace_pending_of(tr, enable), list)
-		if (!strcmp(p->module, module))
-			p->enable = false;
+		if (p->enable == FTRACE_PENDING_APPLIED && !strcmp(p->module, module))
+			p->enable = state;
+}
+
+static void pending_failed(struct trace_array *tr, const char *module, bool enable)
+{
+	pending_wait_again(tr, module, enable, FTRACE_PENDING_WAITS);
+}
+
+static void pending_unloaded(struct trace_array *tr, const char *module, bool enable)
+{
+	pending_wait_again(tr, module, enable, FTRACE_PENDING_UNLOADED);
 }
 
 /*
- * The functions of @module have left the filters, whose words wait again. Takes trace_types_lock
- * and ftrace_lock.
+ * The functions of @module, which was unloaded or has failed to load, have left the filters. Their
+ * words wait again. Takes trace_types_lock and ftrace_lock.
  */
-void ftrace_pending_gone(const char *module)
+void ftrace_pending_gone(const char *module, bool failed)
 {
-	pending_for_each(pending_wait_again, module);
+	pending_for_each(failed ? pending_failed : pending_unloaded, module);
 }
 #else
 void ftrace_pending_loaded(struct trace_array *tr, bool enable)

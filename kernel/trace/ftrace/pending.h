@@ -5,14 +5,18 @@
 
 #include "../trace.h"
 
-/*
- * Was the word matched against the functions of its module since the module was loaded? Then the
- * word does not wait, and is not shown.
+/**
+ * enum ftrace_pending_state - the &ftrace_mod_load.enable of a word
+ * @FTRACE_PENDING_WAITS: its module has never been loaded, or has failed to load
+ * @FTRACE_PENDING_APPLIED: was matched against the functions of its module, which is loaded
+ * @FTRACE_PENDING_UNLOADED: waits, too, but is not shown. Tools expect that a filter is empty when
+ *	the module of its functions is unloaded.
  */
-static inline bool ftrace_pending_applied(const struct ftrace_mod_load *p)
-{
-	return p->enable;
-}
+enum ftrace_pending_state {
+	FTRACE_PENDING_WAITS,
+	FTRACE_PENDING_APPLIED,
+	FTRACE_PENDING_UNLOADED,
+};
 
 /* The pending filters of set_ftrace_filter, or of set_ftrace_notrace if not @enable. */
 static inline struct list_head *ftrace_pending_of(struct trace_array *tr, bool enable)
@@ -30,6 +34,6 @@ int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 void ftrace_pending_loaded(struct trace_array *tr, bool enable);
 void ftrace_pending_again(struct list_head *pending);
 void ftrace_pending_apply(struct module *mod);
-void ftrace_pending_gone(const char *module);
+void ftrace_pending_gone(const char *module, bool failed);
 
 #endif

@@ -470,7 +470,7 @@ static void do_unload(unsigned int n, const char *arg)
 	native_mod_release();
 	oracle_loaded = false;
 	oracle_partly = false;
-	users_unloaded();
+	users_unloaded(false);
 }
 
 /* The module's own init function fails, or the loader before that. */
@@ -488,7 +488,7 @@ static void do_failed_load(unsigned int n, const char *arg)
 	native_fail_nth(0);
 	if (arg[0] == 'l')
 		users_loaded(weak);
-	users_unloaded();
+	users_unloaded(true);
 }
 
 /* Many ops on the functions of one glob. */

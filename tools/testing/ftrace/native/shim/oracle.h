@@ -43,7 +43,7 @@ bool users_graph_wants(unsigned int f);
 bool users_graph_left(void);
 /* The module is there; or gone. */
 void users_loaded(bool weak);
-void users_unloaded(void);
+void users_unloaded(bool failed);
 
 void do_mkdir(unsigned int n, const char *arg);
 void do_rmdir(unsigned int n, const char *arg);

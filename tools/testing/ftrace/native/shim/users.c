@@ -20,6 +20,7 @@
 struct word {
 	char	glob[24];
 	bool	applied;
+	bool	hidden;	/* waits since the module was unloaded */
 };
 
 /* A filter file: functions, words that the next write can remove, whether empty means none. */
@@ -104,7 +105,7 @@ static void write_set(const struct set *set, bool filter, char *buf, size_t size
 				 name);
 	}
 	for (unsigned int w = 0; w < set->nr; w++)
-		if (!set->word[w].applied)
+		if (!set->word[w].applied && !set->word[w].hidden)
 			len += scnprintf(buf + len, size - len, "%s:mod:native_mod\n",
 					 set->word[w].glob);
 }
@@ -497,6 +498,7 @@ void users_loaded(bool weak)
 				if (set->word[w].applied)
 					continue;
 				set->word[w].applied = true;
+				set->word[w].hidden = false;
 				set->funcs |= funcs;
 				if (funcs)
 					set->none = false;
@@ -505,7 +507,8 @@ void users_loaded(bool weak)
 	}
 }
 
-void users_unloaded(void)
+/* The module was unloaded, or its load has failed. */
+void users_unloaded(bool failed)
 {
 	for (unsigned int i = 0; i < NR_INSTANCES; i++) {
 		for (int filter = 0; filter < 2; filter++) {
@@ -516,7 +519,10 @@ void users_unloaded(void)
 				set->none = true;
 			set->funcs &= ~MOD_FUNCS;
 			for (unsigned int w = 0; w < set->nr; w++)
-				set->word[w].applied = false;
+				if (set->word[w].applied) {
+					set->word[w].applied = false;
+					set->word[w].hidden = !failed;
+				}
 		}
 	}
 }

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The ring of the flight recorder on one CPU (kernel/trace/ftrace/flight.c, flight_64.S).
+ *
+ * A task and an interrupt record calls, each as often as it likes. The interrupt goes on until it
+ * returns. On another CPU recording is switched off, and then the ring is read, or freed after a
+ * grace period.
+ *
+ * Laps are counted from 1 to 4, and again from 1. A word is the number of the lap in which it was
+ * written; 0 was never written. The reader looks at the parity only. "owner" is the lap in which a record was
+ * reserved last.
+ *
+ * A variant leaves out what a NO_ names. GATE_FIRST: a context looks whether recording is off before its
+ * window.
+ */
+#include "claim.pml"
+
+CLAIMS own_record;		/* who writes a record has reserved it last */
+CLAIMS in_memory;		/* there is memory behind the ring for all who begin a group there */
+CLAIMS shown_is_written;	/* what the reader shows was written by who reserved the record last */
+CLAIMS shown_is_of_its_lap;	/* what the reader shows was written in the lap that it is shown for */
+CLAIMS not_freed;		/* nobody writes to a ring that is freed */
+
+/*
+ * Records of a group, of the ring, and of the memory: each of two contexts may begin a group behind the
+ * ring. Until the oldest window must be safe, other windows may begin MAX_GROUPS.
+ */
+#define GROUP		2
+#ifdef NMI
+# define CONTEXTS	3
+#else
+# define CONTEXTS	2
+#endif
+#define GROUPS		(CONTEXTS + 1)
+#define RING		(GROUPS * GROUP)
+#ifdef NO_BEHIND
+# define MEMORY		(RING + GROUP)
+#else
+# define MEMORY		(RING + CONTEXTS * GROUP)
+#endif
+#define MAX_GROUPS	1
+
+byte runs;			/* what the CPU runs: 0 the task, 1 the interrupt, 2 the NMI */
+byte next, lap = 1;		/* ftrace_flight_cpu.next: the next record, and the number of the lap */
+byte lap_end;			/* where the lap before has ended */
+byte depth;			/* windows that are open */
+byte groups;			/* begun in other windows than the oldest */
+bit off, freed;
+bit refusing;			/* the interrupt gives a record back */
+byte word[MEMORY], owner[MEMORY];
+bit written[MEMORY];		/* by who has reserved it last */
+
+#define NEXT(lap)	(1 + (lap) % 4)
+#define BEFORE(lap)	(1 + ((lap) + 2) % 4)
+
+#define STEP(me)	atomic { runs == me ->
+
+/* Write a record. */
+inline store(me, at, my_lap)
+{
+	STEP(me)
+		CLAIM(own_record, owner[at] == my_lap);
+		CLAIM(not_freed, !freed);
+		word[at] = my_lap;
+		written[at] = 1 }
+}
+
+/* What flight_refuse() has seen in ftrace_flight_cpu.next is there no more, or is replaced. */
+inline set_back(me)
+{
+	STEP(me)
+		begun = (next == old && lap == mine);
+		next = (begun -> at : next);
+		written[at] = (begun -> 1 : written[at]);
+		old = next; mine = lap }
+}
+
+/* flight_refuse() */
+inline refuse(me)
+{
+	STEP(me) refusing = 1; old = next; mine = lap }
+	do
+	:: begun || mine != my_lap || old - at > GROUP -> break
+	:: !begun && mine == my_lap && old - at <= GROUP ->
+#ifndef NO_ERASE
+		STEP(me)
+			i = at + 1;
+			do
+			:: i < old -> word[i] = 0; i++
+			:: else -> break
+			od;
+			i = 0 }
+#endif
+		set_back(me)
+	od;
+	STEP(me) refusing = 0; begun = 0; old = 0; mine = 0 }
+}
+
+/* flight_lap() */
+inline end_lap(me)
+{
+	do
+	:: begun || mine != my_lap -> break
+	:: !begun && mine == my_lap ->
+		STEP(me) old = next; mine = lap }
+		if
+		:: mine == my_lap -> STEP(me) lap_end = old }
+		:: mine != my_lap
+		fi;
+		/* cmpxchg() */
+		STEP(me)
+			begun = next == old && mine == my_lap && lap == my_lap;
+			next = (begun -> 0 : next);
+			lap = (begun -> NEXT(my_lap) : lap) }
+	od;
+#ifndef NO_CLEAR
+	/* The next lap may need more of the memory behind the ring than this one. */
+	STEP(me)
+		do
+		:: begun && old < MEMORY -> word[old] = 0; old++
+		:: else -> break
+		od }
+#endif
+	begun = 0; old = 0; mine = 0
+}
+
+/* A call of a traced function, to the end of its window. If it cannot be recorded, refused is 1. */
+inline call(me)
+{
+#ifdef GATE_FIRST
+	STEP(me) closed = off }
+	STEP(me) depth++ }
+#else
+	STEP(me) depth++ }
+#endif
+	do
+	:: true ->
+#ifndef GATE_FIRST
+		STEP(me) closed = off }
+#endif
+		if
+		:: closed -> break
+		:: else
+		fi;
+		STEP(me)
+			at = next; my_lap = lap; next++;
+			CLAIM(in_memory, at < MEMORY);
+			owner[at] = my_lap;
+			written[at] = 0 }
+		if
+		:: at % GROUP ->
+			store(me, at, my_lap);
+			break
+		:: else
+		fi;
+		/* flight_group() */
+		STEP(me)
+#ifdef NO_DEPTH
+			alone = 1
+#else
+			alone = (depth == 1)
+#endif
+		}
+		if
+		:: !alone && groups >= MAX_GROUPS ->
+			refused = 1;
+			break
+		:: else
+		fi;
+		store(me, at, my_lap);
+		STEP(me)
+			groups = (alone -> 0 : groups + 1) }
+		if
+		:: at >= RING ->
+			mine = my_lap;
+			end_lap(me)
+		:: else
+		fi
+	od;
+}
+
+inline close_window(me)
+{
+	STEP(me) depth--; at = 0; my_lap = 0; alone = 0; closed = 0; mine = 0; refused = 0 }
+}
+
+active proctype task()
+{
+	byte at, my_lap, old, mine, i;
+	bit alone, closed, begun, refused;
+
+end:	do
+	:: call(0); close_window(0)
+	od
+}
+
+active proctype interrupt()
+{
+	byte at, my_lap, old, mine, i;
+	bit alone, closed, begun, refused;
+
+end:	do
+	:: atomic { runs == 0 -> runs = 1 }
+		do
+		:: call(1);
+#ifndef NO_SET_BACK
+			if
+			:: refused -> refuse(1)
+			:: else
+			fi;
+#endif
+			close_window(1)
+		:: STEP(1) runs = 0; break }
+		od
+	od
+}
+
+#ifdef NMI
+active proctype nmi()
+{
+	byte at, my_lap, old, mine, i;
+	bit alone, closed, begun, refused;
+
+end:	do
+	:: atomic { runs == 1 && refusing -> runs = 2 }
+		do
+		:: call(2);
+			/* Nobody interrupts an NMI, so there is nothing to erase. */
+			if
+			:: refused -> STEP(2) old = next; mine = lap } set_back(2)
+			:: else
+			fi;
+			begun = 0; old = 0;
+			close_window(2)
+		:: STEP(2) runs = 1; break }
+		od
+	od
+}
+#endif
+
+/* Recording is switched off. Then the ring is read, or freed after a grace period. */
+active proctype other()
+{
+	byte p, p_lap, e, i;
+
+	off = 1;
+	if
+	:: true ->
+		/* ftrace_flight_rewind(): the words are copied in any order. */
+		do
+		:: true ->
+			if
+			:: atomic { p = next; p_lap = lap } e = lap_end
+			:: e = lap_end; atomic { p = next; p_lap = lap }
+			fi;
+			if
+			:: atomic { p == next && p_lap == lap -> break }
+			:: atomic { p != next || p_lap != lap -> skip }
+			fi
+		od;
+		/* flight_step(), at any record */
+		select (i: 0 .. MEMORY - 1);
+		atomic {
+			if
+#ifdef NO_PARITY
+			:: i < p && word[i] ->
+#else
+			:: i < p && word[i] && word[i] % 2 == p_lap % 2 ->
+#endif
+				CLAIM(shown_is_written, written[i] || owner[i] != p_lap);
+				CLAIM(shown_is_of_its_lap, word[i] == p_lap)
+#ifdef NO_PARITY
+			:: i >= p && i < e && word[i] ->
+#else
+			:: i >= p && i < e && word[i] && word[i] % 2 != p_lap % 2 ->
+#endif
+				CLAIM(shown_is_written, written[i] || owner[i] != BEFORE(p_lap));
+				CLAIM(shown_is_of_its_lap, word[i] == BEFORE(p_lap))
+			:: else
+			fi }
+	:: true ->
+#ifndef NO_GRACE
+		/* A window is a reader of RCU. */
+		atomic { !depth -> freed = 1 }
+#else
+		freed = 1
+#endif
+	fi
+}
