@@ -40,7 +40,8 @@ DEFINE_MUTEX(module_mutex);
 DEFINE_MUTEX(event_mutex);
 
 static const unsigned char nop5[] = { BYTES_NOP5 };
-const unsigned char * const x86_nops[] = { [5] = nop5 };
+static const unsigned char nop2[] = { BYTES_NOP2 };
+const unsigned char * const x86_nops[] = { [2] = nop2, [5] = nop5 };
 struct cpuinfo_x86 boot_cpu_data;
 
 void trace_hardirqs_on(void) { }
