@@ -42,7 +42,7 @@ DEFINE_MUTEX(event_mutex);
 static const unsigned char nop5[] = { BYTES_NOP5 };
 static const unsigned char nop2[] = { BYTES_NOP2 };
 const unsigned char * const x86_nops[] = { [2] = nop2, [5] = nop5 };
-struct cpuinfo_x86 boot_cpu_data;
+struct cpuinfo_x86 boot_cpu_data = { .x86_capability = { BIT(X86_FEATURE_TSC) } };
 
 void trace_hardirqs_on(void) { }
 void trace_hardirqs_off(void) { }

@@ -173,8 +173,8 @@ unsigned int native_nr_execmem(void)
 	unsigned int nr = 0;
 
 	host_lock();
-	for (unsigned int n = 0; n < nr_given; n++)
-		nr += !given[n].freed;
+	for (unsigned int n = 0; n < given.nr; n++)
+		nr += !given.pieces[n].freed;
 	host_unlock();
 	return nr;
 }

@@ -152,7 +152,7 @@ static void keep_names(void *unused)
 
 static void pending_gone(void *unused)
 {
-	ftrace_pending_gone("nosuch");
+	ftrace_pending_gone("nosuch", false);
 }
 
 /* It stays noted to the end of the program. */
