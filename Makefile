@@ -47,7 +47,7 @@ help:
 	@echo 'make run           build, boot, run the example of README.md and check its trace'
 	@echo 'make shell         the same kernel with an interactive shell'
 	@echo 'make check         the tests of the series on the small kernel, lint among them'
-	@echo 'make check-guests  of make check, what runs in guests'
+	@echo 'make check-guests  of make check, make native and what runs in guests'
 	@echo 'make check-32      of make check-full, the guest scripts on the 32-bit kernel'
 	@echo 'make check-full    the same on the full kernel and a 32-bit one, and other people'\''s tests'
 	@echo 'make check-debian  of make check-full, other people'\''s tests'
@@ -137,7 +137,7 @@ check: native $(if $(shell command -v clang),native-fuzz) prepare test-packages
 	@scripts/build -b -t "kernel/ mm/ lib/" small
 	@tools/testing/ftrace/check -o base-small small
 
-check-guests: prepare test-packages
+check-guests: native prepare test-packages
 	$(call first,small,5)
 	@scripts/build small
 	@tools/testing/ftrace/check -g small
