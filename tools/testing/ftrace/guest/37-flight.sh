@@ -35,6 +35,18 @@ works "x86-tsc is accepted" write "$TRACING/trace_clock" x86-tsc
 works "the clock local" write "$TRACING/trace_clock" local
 fails_with EOPNOTSUPP "trace_pipe cannot be read" read "$TRACING/trace_pipe"
 
+# The calls are not in the buffer that would be swapped.
+if [ -e "$TRACING/snapshot" ]; then
+	fails_with EBUSY "a snapshot is refused" write "$TRACING/snapshot" 1
+	fails_with EBUSY "  the command" write "$TRACING/set_ftrace_filter" vfs_read:snapshot
+	fails_with EBUSY "  a trigger" write "$TRACING/events/sched/sched_switch/trigger" snapshot
+	like "$(cat "$TRACING/snapshot")" '^# \* Snapshot is freed \*$' "  and nothing is allocated"
+	works "another array takes one" write "$OTHER/snapshot" 1
+	works "  and frees it" write "$OTHER/snapshot" 0
+else
+	skip "no snapshots"
+fi
+
 set_to 1 tracing_on
 set_to 1 instances/other/tracing_on
 i=0
@@ -85,8 +97,24 @@ read_bytes 10
 is "$(trace_lines | wc -l)" "$before" "nothing is recorded after traceoff"
 echo "!vfs_read:traceoff" >> "$TRACING/set_ftrace_filter"
 
-# All functions; the rings wrap.
+# A command that was there before the tracer.
 set_to nop current_tracer
+if [ -e "$TRACING/snapshot" ]; then
+	echo vfs_read:snapshot >> "$TRACING/set_ftrace_filter"
+	set_to flight current_tracer
+	set_to 1 tracing_on
+	read_bytes 1
+	set_to 0 tracing_on
+	like "$(trace_lines)" 'FLIGHT RECORDER ACTIVE' "an older command takes no snapshot"
+	is "$(grep -vc '^#' "$TRACING/snapshot")" 0 "  so there is none"
+	set_to nop current_tracer
+	echo '!vfs_read:snapshot' >> "$TRACING/set_ftrace_filter"
+	set_to 0 snapshot
+else
+	skip "no snapshots"
+fi
+
+# All functions; the rings wrap.
 set_to nop instances/other/current_tracer
 set_to "" set_ftrace_filter
 set_to 64 flight_size_kb
