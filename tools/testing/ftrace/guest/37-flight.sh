@@ -170,6 +170,30 @@ is "$(sed -n 's/.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/p' "$TRACING/trace" | sort -n
 	"calls and events are in the order of their times"
 set_to "" trace
 
+# The same calls and events, in pages of the ring buffer: more than a page, and a time that needs an
+# event of its own.
+set_to "vfs_* ksys_*" set_ftrace_filter
+set_to 1 tracing_on
+taskset 1 sh -c 'i=0; while [ $i -lt 3 ]; do read -r _ < /proc/version; i=$((i + 1)); done; echo later > "$1"; sleep 0.3
+	read -r _ < /proc/version' sh "$TRACING/trace_marker"
+set_to 0 tracing_on
+set_to 1 options/sym-addr
+# calls FILE: of a trace file with addresses, as "pages" shows them.
+calls() {
+	sed -n 's/^ *.*-\([0-9]*\) *\[[^ ]* [^ ]* *\([0-9.]*\): .* <\([0-9a-f]*\)> <-.* <\([0-9a-f]*\)>$/\2 \1 \3 <-\4/p
+		s/^ *.*-\([0-9]*\) *\[[^ ]* [^ ]* *\([0-9.]*\): tracing_mark_write.*: later$/\2 \1 event 5/p' "$1"
+}
+calls "$TRACING/per_cpu/cpu0/trace" > "$TMP.want"
+fails_with ENODEV "trace_pipe_raw cannot be mapped" map "$TRACING/per_cpu/cpu0/trace_pipe_raw"
+pages "$TRACING/per_cpu/cpu0/trace_pipe_raw" > "$TMP.read"
+pages -s "$TRACING/per_cpu/cpu0/trace_pipe_raw" > "$TMP.spliced"
+at_least "$(grep -c ' <-' "$TMP.want")" 500 "the trace of a CPU has more calls than a page"
+is "$(diff "$TMP.want" "$TMP.read")" "" "trace_pipe_raw has the same calls and events, with the same times"
+is "$(diff "$TMP.spliced" "$TMP.read" | grep '^[<>]' | grep -v ' event 5$')" "" "a second reader, who splices, finds the calls again"
+like "$(cat "$TMP.want")" ' event 5$' "one is an event"
+set_to 0 options/sym-addr
+set_to vfs_read set_ftrace_filter
+
 # The records of one CPU are cleared.
 if [ -e "$TRACING/per_cpu/cpu1" ]; then
 	set_to 1 tracing_on
