@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# trace-cmd and the flight recorder: extract writes what the file trace shows.
+
+. "$(dirname "$0")/tap.sh"
+grep -qw flight "$TRACING/available_tracers" || skip_all "this kernel has no flight recorder"
+dat=$TMP.dat
+
+# calls: "CPU TIME CALLED <-CALLER" of each call in a trace or in a report, sorted.
+calls() {
+	sed -n 's/^.*\[\([0-9]*\)\] [^ ]* *\([0-9.]*\): \([a-z_0-9]*\) <-\([a-z_0-9]*\)$/\1 \2 \3 <-\4/p
+		s/^.*\[\([0-9]*\)\] *\([0-9.]*\): function: *\([a-z_0-9]*\) <-- \([a-z_0-9]*\)$/\1 \2 \3 <-\4/p' |
+		sort
+}
+
+ok "start" trace-cmd start -p flight -l 'vfs_*' -l 'ksys_*' -e sched:sched_switch
+cat /proc/version > /dev/null
+sleep 0.3
+cat /proc/version > /dev/null
+ok "stop" trace-cmd stop
+trace-cmd show > "$TMP.show"
+ok "extract" trace-cmd extract -o "$dat"
+trace-cmd report -O parent "$dat" > "$TMP.report" 2> "$TMP.said"
+is "$(grep -v '^ *$' "$TMP.said")" "" "report finds nothing wrong with the file"
+calls < "$TMP.show" > "$TMP.want"
+at_least "$(grep -c 'vfs_read <-ksys_read' "$TMP.want")" 4 "the trace has reads"
+is "$(calls < "$TMP.report" | diff "$TMP.want" -)" "" "extract writes the calls of the trace, with CPU, time and caller"
+like "$(cat "$TMP.report")" 'sched_switch:' "and the events"
+ok "reset" trace-cmd reset
+is "$(cat "$TRACING/current_tracer")" nop "no tracer is left"
+rm -f "$dat"
+
+done_testing
