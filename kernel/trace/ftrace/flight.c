@@ -249,8 +249,15 @@ void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace
 	flight_window_close();
 }
 
-/* Record the time, unless each record has one. Calls before and after are not far from it. */
-static void flight_mark(struct ftrace_flight *flight)
+/**
+ * ftrace_flight_mark - record the time, unless each record has one
+ * @flight: the recorder
+ *
+ * Calls before and after are not shown on the other side of this time.
+ *
+ * Context: Any context.
+ */
+void ftrace_flight_mark(struct ftrace_flight *flight)
 {
 	u64 next, cycles;
 
@@ -276,7 +283,7 @@ void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 {
 	u64 at;
 
-	flight_mark(flight);
+	ftrace_flight_mark(flight);
 	flight_window_open();
 	this_cpu_write(flight->cpu->pid, next);
 	if (flight_reserve(flight, &at))

@@ -16,6 +16,8 @@
 #include <linux/smp.h>
 #include <linux/trace_clock.h>
 
+#include <trace/events/irq.h>
+#include <trace/events/power.h>
 #include <trace/events/sched.h>
 
 #include "../trace_output.h"
@@ -113,6 +115,70 @@ static void flight_switch(void *data, bool preempt, struct task_struct *prev,
 }
 
 /*
+ * Few records say when, and calls in between are spread evenly. So the times are recorded at which a
+ * CPU may begin or end to call something else, or nothing for long.
+ */
+static void flight_irq_entry(void *data, int irq, struct irqaction *action)
+{
+	ftrace_flight_mark(data);
+}
+
+static void flight_irq_exit(void *data, int irq, struct irqaction *action, int ret)
+{
+	ftrace_flight_mark(data);
+}
+
+static void flight_timer(void *data, int vector)
+{
+	ftrace_flight_mark(data);
+}
+
+static void flight_idle(void *data, unsigned int state, unsigned int cpu)
+{
+	ftrace_flight_mark(data);
+}
+
+static int flight_watch(struct ftrace_flight *flight)
+{
+	int ret = register_trace_sched_switch(flight_switch, flight);
+
+	if (ret)
+		return ret;
+	ret = register_trace_cpu_idle(flight_idle, flight);
+	if (ret)
+		goto no_idle;
+	ret = register_trace_irq_handler_entry(flight_irq_entry, flight);
+	if (ret)
+		goto no_irq_entry;
+	ret = register_trace_irq_handler_exit(flight_irq_exit, flight);
+	if (ret)
+		goto no_irq_exit;
+	ret = arch_ftrace_watch_timer(flight_timer, flight);
+	if (ret)
+		goto no_timer;
+	return 0;
+
+no_timer:
+	unregister_trace_irq_handler_exit(flight_irq_exit, flight);
+no_irq_exit:
+	unregister_trace_irq_handler_entry(flight_irq_entry, flight);
+no_irq_entry:
+	unregister_trace_cpu_idle(flight_idle, flight);
+no_idle:
+	unregister_trace_sched_switch(flight_switch, flight);
+	return ret;
+}
+
+static void flight_unwatch(struct ftrace_flight *flight)
+{
+	arch_ftrace_unwatch_timer(flight_timer, flight);
+	unregister_trace_irq_handler_exit(flight_irq_exit, flight);
+	unregister_trace_irq_handler_entry(flight_irq_entry, flight);
+	unregister_trace_cpu_idle(flight_idle, flight);
+	unregister_trace_sched_switch(flight_switch, flight);
+}
+
+/*
  * The tasks that run now; the next ones come by the probe. No CPU is interrupted: a CPU switches
  * its task and calls the probe under the lock of its runqueue, which cpu_curr_snapshot() takes.
  * What the probe has written stays.
@@ -137,12 +203,12 @@ static int flight_start(struct trace_array *tr, struct ftrace_flight *flight)
 	int ret;
 
 	tr->ops->flight = flight;
-	ret = register_trace_sched_switch(flight_switch, flight);
+	ret = flight_watch(flight);
 	if (ret)
 		return ret;
 	ret = register_ftrace_function(tr->ops);
 	if (ret) {
-		unregister_trace_sched_switch(flight_switch, flight);
+		flight_unwatch(flight);
 		return ret;
 	}
 	flight_first_tasks(flight);
@@ -187,7 +253,7 @@ static void flight_tracer_reset(struct trace_array *tr)
 
 	ftrace_flight_off(flight, true);
 	unregister_ftrace_function(tr->ops);
-	unregister_trace_sched_switch(flight_switch, flight);
+	flight_unwatch(flight);
 	WRITE_ONCE(tr->flight, NULL);
 	WRITE_ONCE(tr->ops->flight, NULL);
 	tracing_stop_cmdline_record();

@@ -157,6 +157,44 @@ set_to 0 tracing_on
 is "$(trace_lines | sed -n 's/^ *[^ ].*-\([0-9]*\) *\[.*/\1/p' | sort -u | joined)" "$$" "with a pid only its task is recorded"
 set_to "" set_ftrace_pid
 
+# Few calls, and long between them nothing but the timer. The clock is that of the recorder, and no
+# other is as fine on all machines. reads FILE: the CPU and the time of each.
+reads() {
+	sed -n 's/^.*\[\([0-9]*\)\] [^ ]* *\([0-9]*\): vfs_read <-.*/\1 \2/p' "$1"
+}
+set_to x86-tsc trace_clock
+set_to x86-tsc instances/other/trace_clock
+echo vfs_read > "$OTHER/set_ftrace_filter"
+set_to function instances/other/current_tracer
+set_to "" trace
+set_to 1 tracing_on
+set_to 1 instances/other/tracing_on
+taskset 1 sh -c 'for n in 1 2 3; do
+		read -r _ < /proc/version
+		i=0
+		while [ $i -lt 30000 ]; do
+			i=$((i + 1))
+		done
+	done'
+read_version
+set_to 0 instances/other/tracing_on
+set_to 0 tracing_on
+reads "$TRACING/trace" > "$TMP.flight"
+reads "$OTHER/trace" > "$TMP.function"
+at_least "$(wc -l < "$TMP.function")" 6 "a busy task reads now and then"
+awk 'NR == FNR { at[$1, n[$1]++] = $2; next }
+	{
+		for (i = 0; i < n[$1]; i++)
+			if ($2 - at[$1, i] < 50000000 && at[$1, i] - $2 < 50000000)
+				next
+		print
+	}' "$TMP.function" "$TMP.flight" > "$TMP.away"
+is "$(cat "$TMP.away")" "" "its calls are shown near the times at which they were made"
+set_to nop instances/other/current_tracer
+set_to local trace_clock
+set_to local instances/other/trace_clock
+set_to "" trace
+
 # Events are among the calls, by time.
 set_to 1 events/sched/sched_switch/enable
 set_to 1 tracing_on
