@@ -76,6 +76,9 @@ struct ftrace_flight_cursor;
  * @lost: calls that were not recorded because of @max
  * @laps: number of laps that have ended
  * @records: number of records in them
+ * @away: address of the word of a switch that was recorded while recording was off; 0 if the last
+ *	switch was recorded while it was on
+ * @away_next: @next after it
  */
 struct ftrace_flight_cpu {
 	u64		next;
@@ -91,6 +94,8 @@ struct ftrace_flight_cpu {
 	u64		lost;
 	u64		laps;
 	u64		records;
+	unsigned long	away;
+	u64		away_next;
 };
 
 /**

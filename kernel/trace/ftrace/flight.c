@@ -204,15 +204,15 @@ static void flight_window_close(void)
 	preempt_enable_notrace();
 }
 
-/* Reserve a record, in a window. Returns false if nothing is to be recorded. */
-static bool flight_reserve(const struct ftrace_flight *flight, u64 *next)
+/* Reserve a record, in a window, also while recording is off if @always. */
+static bool flight_reserve(const struct ftrace_flight *flight, u64 *next, bool always)
 {
 	struct ftrace_flight_cpu __percpu *cpu = flight->cpu;
 	u64 size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
 	u64 first = flight->timed ? FTRACE_FLIGHT_TIMED_FIRST : FTRACE_FLIGHT_FIRST;
 
 	do {
-		if (this_cpu_read(cpu->off))
+		if (this_cpu_read(cpu->off) && !always)
 			return false;
 		*next = this_cpu_add_return(cpu->next, 2 * size) - 2 * size;
 		if (*next & first)
@@ -243,7 +243,7 @@ void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace
 	if (!flight)
 		return;
 	flight_window_open();
-	if (flight_reserve(flight, &next))
+	if (flight_reserve(flight, &next, false))
 		flight_store(flight->timed, next, get_cycles(),
 			     flight_call_word(ip, parent_ip, next));
 	flight_window_close();
@@ -264,11 +264,26 @@ void ftrace_flight_mark(struct ftrace_flight *flight)
 	if (flight->timed)
 		return;
 	flight_window_open();
-	if (flight_reserve(flight, &next)) {
+	if (flight_reserve(flight, &next, false)) {
 		cycles = get_cycles();
 		flight_store(false, next, cycles, flight_time_word(cycles, next));
 	}
 	flight_window_close();
+}
+
+/*
+ * While recording is off, tasks go on to switch. The first switch is recorded, so that calls before
+ * keep their task. Later ones change this record, so that calls after it have theirs. Returns true
+ * if there is such a record, and nothing behind it.
+ */
+static bool flight_switch_again(struct ftrace_flight_cpu __percpu *cpu, u32 next)
+{
+	u64 *slot = (u64 *)this_cpu_read(cpu->away);
+
+	if (!slot || this_cpu_read(cpu->next) != this_cpu_read(cpu->away_next))
+		return false;
+	WRITE_ONCE(*slot, (*slot & ~GENMASK_ULL(30, 0)) | next);
+	return true;
 }
 
 /**
@@ -281,14 +296,20 @@ void ftrace_flight_mark(struct ftrace_flight *flight)
  */
 void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 {
+	struct ftrace_flight_cpu __percpu *cpu = flight->cpu;
+	u64 size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
+	bool off = this_cpu_read(cpu->off);
 	u64 at;
 
 	ftrace_flight_mark(flight);
 	flight_window_open();
-	this_cpu_write(flight->cpu->pid, next);
-	if (flight_reserve(flight, &at))
+	this_cpu_write(cpu->pid, next);
+	if ((!off || !flight_switch_again(cpu, next)) && flight_reserve(flight, &at, true)) {
 		flight_store(flight->timed, at, get_cycles(),
 			     FTRACE_FLIGHT_SWITCH | flight_word(next, prev, at));
+		this_cpu_write(cpu->away, off ? ((long)at >> 1) + 8 * flight->timed : 0);
+		this_cpu_write(cpu->away_next, at + 2 * size);
+	}
 	flight_window_close();
 }
 

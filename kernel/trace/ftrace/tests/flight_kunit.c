@@ -384,6 +384,54 @@ static void calls_belong_to_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call.pid, 0);
 }
 
+/* The pid of the first call of a ring, and of the last one. */
+static void flight_pids(struct ftrace_flight *flight, u32 *first, u32 *last)
+{
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+
+	*first = 0;
+	*last = 0;
+	ftrace_flight_rewind(flight, &cursor, 0);
+	while (ftrace_flight_next(flight, &cursor, &call)) {
+		if (!*first)
+			*first = call.pid;
+		*last = call.pid;
+	}
+}
+
+/* Calls before keep their task, calls after have theirs, and switches do not use up the ring. */
+static void tasks_switch_while_off(struct kunit *test)
+{
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		struct ftrace_flight *flight = flight_new(test, timed);
+		struct ftrace_flight_cpu *c = flight_here(flight);
+		u32 first, last;
+		u64 next;
+
+		preempt_disable();
+		ftrace_flight_switch(flight, 11, 22);
+		flight_calls(flight, 0, 3 * LAP);
+		flight_stopped(flight);
+		ftrace_flight_switch(flight, 22, 33);
+		next = c->next;
+		for (u32 pid = 33; pid < 33 + 2 * LAP; pid++)
+			ftrace_flight_switch(flight, pid, pid + 1);
+		preempt_enable();
+		KUNIT_EXPECT_EQ(test, c->next, next);
+		flight_pids(flight, &first, &last);
+		KUNIT_EXPECT_EQ(test, first, 22);
+		KUNIT_EXPECT_EQ(test, last, 22);
+
+		ftrace_flight_off(flight, false);
+		flight_calls(flight, 0, 10);
+		flight_stopped(flight);
+		flight_pids(flight, &first, &last);
+		KUNIT_EXPECT_EQ(test, first, 22);
+		KUNIT_EXPECT_EQ(test, last, 33 + 2 * LAP);
+	}
+}
+
 static unsigned long flight_ip, flight_parent;
 
 /* What a callback on the same site sees. */
@@ -479,6 +527,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(a_record_that_is_not_written_is_not_shown),
 	KUNIT_CASE(laps_end_at_different_places),
 	KUNIT_CASE(calls_belong_to_tasks),
+	KUNIT_CASE(tasks_switch_while_off),
 	KUNIT_CASE(trampolines_record),
 	KUNIT_CASE(trampolines_record_times),
 	{ }
