@@ -54,6 +54,19 @@ static DEFINE_MUTEX(flight_mutex);
 static_assert(offsetof(struct ftrace_flight_cpu, next) == FTRACE_FLIGHT_NEXT);
 static_assert(offsetof(struct ftrace_flight_cpu, off) == FTRACE_FLIGHT_OFF);
 
+/* As tools/tracing/flight-gdb.py has them. */
+static_assert(offsetof(struct ftrace_flight, list) == 0);
+static_assert(offsetof(struct ftrace_flight, cpu) == 16);
+static_assert(offsetof(struct ftrace_flight, timed) == 24);
+static_assert(offsetof(struct ftrace_flight, name) == 32);
+static_assert(offsetof(struct ftrace_flight, start) == 48);
+static_assert(offsetof(struct ftrace_flight, stop) == 64);
+static_assert(offsetof(struct ftrace_flight_stamp, clock) == 8);
+static_assert(offsetof(struct ftrace_flight_cpu, pid) == 12);
+static_assert(offsetof(struct ftrace_flight_cpu, since) == 16);
+static_assert(offsetof(struct ftrace_flight_cpu, base) == 24);
+static_assert(offsetof(struct ftrace_flight_cpu, end) == 48);
+
 /* The bit of each word that tells the parity. */
 static u64 flight_even(u64 next)
 {

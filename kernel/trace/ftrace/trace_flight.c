@@ -519,8 +519,10 @@ static unsigned int flight_page_add(struct flight_page *page, unsigned int used,
 	ent = (void *)&event->array[large];
 	memcpy(ent, iter->ent, iter->ent_size);
 	/* There is no way to say that they are not known. */
-	if (shown)
-		ent->flags = ent->preempt_count = 0;
+	if (shown) {
+		ent->flags = 0;
+		ent->preempt_count = 0;
+	}
 	return (void *)ent + size - (void *)page->data;
 }
 

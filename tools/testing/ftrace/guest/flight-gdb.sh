@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The guest's half of ../host/vm/flight-gdb.t: two recorders, which have stopped; then nothing happens.
+# run-guest does not run this script.
+
+T=/sys/kernel/tracing
+
+mkdir $T/instances/other
+for array in $T $T/instances/other; do
+	echo 0 > "$array/tracing_on"
+	echo "vfs_read ksys_read" > "$array/set_ftrace_filter"
+	echo 64 > "$array/flight_size_kb"
+done
+echo 1 > $T/instances/other/options/flight-time
+for array in $T $T/instances/other; do
+	echo flight > "$array/current_tracer"
+	echo 1 > "$array/tracing_on"
+done
+# The rings wrap, and one of them goes through more than one task.
+i=0
+while [ $i -lt 100 ]; do
+	read -r _ < /proc/version
+	[ $((i % 20)) -gt 0 ] || cat /proc/version > /dev/null
+	i=$((i + 1))
+done
+for array in $T $T/instances/other; do
+	echo 0 > "$array/tracing_on"
+done
+for array in $T/instances/other $T; do
+	grep -v '^#' "$array/trace" | sed "s,^,${array##*/}: ,"
+done
+echo ready
+sleep 1000

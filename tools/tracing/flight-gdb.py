@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The last calls that flight recorders have recorded, from a crash dump or a kernel that runs.
+#
+#   gdb -x tools/tracing/flight-gdb.py vmlinux vmcore
+#   gdb -x tools/tracing/flight-gdb.py vmlinux /proc/kcore
+#   gdb -x tools/tracing/flight-gdb.py -ex 'target remote :1234' vmlinux	(QEMU)
+#
+#   (gdb) flight		the last 20 calls of each CPU
+#   (gdb) flight 1000		the last 1000
+#
+# If the kernel was loaded at a random address, tell gdb the offset, which the dump has as
+# KERNELOFFSET: "symbol-file -o 0x12000000 vmlinux". No debug information is needed: offsets are
+# those of include/linux/ftrace_flight.h, and kernel/trace/ftrace/flight.c asserts them. How the
+# words of a ring are read is that of kernel/trace/ftrace/flight_read.c.
+
+import struct
+
+import gdb
+
+# struct ftrace_flight
+CPU, TIMED, NAME, START, STOP = 16, 24, 32, 48, 64
+# struct ftrace_flight_cpu
+NEXT, PID, SINCE, BASE, END = 0, 12, 16, 24, 48
+
+CALL, EVEN, SWITCH = 1 << 31, 1 << 32, 1 << 63
+INSN_SIZE = 5
+TIMES_AHEAD = 4
+PAGE_SIZE = 4096
+PRESENT, LARGE, PHYSICAL = 1, 1 << 7, 0x000ffffffffff000
+
+
+def symbol(name):
+    """The address of a symbol; None if there is none."""
+    try:
+        return int(gdb.parse_and_eval('(unsigned long)&' + name))
+    except gdb.error:
+        return None
+
+
+def raw(address, size):
+    return bytes(gdb.selected_inferior().read_memory(address, size))
+
+
+def u64(address):
+    return struct.unpack('<Q', read(address, 8))[0]
+
+
+def u32(address):
+    return struct.unpack('<I', read(address, 4))[0]
+
+
+def variable(name, default):
+    address = symbol(name)
+    return default if address is None else u64(address)
+
+
+def direct_map(address):
+    """A dump has the direct map only. Where is an address that vmalloc() has returned?"""
+    offset = variable('page_offset_base', 0xffff888000000000)
+    shift = symbol('pgdir_shift')
+    shift = 39 if shift is None else u32(shift)
+    table = symbol('init_top_pgt')
+    while True:
+        entry = struct.unpack('<Q', raw(table + (address >> shift & 511) * 8, 8))[0]
+        if not entry & PRESENT:
+            raise gdb.MemoryError('Cannot access memory at address %#x' % address)
+        if shift == 12 or entry & LARGE:
+            break
+        table = offset + (entry & PHYSICAL)
+        shift -= 9
+    below = (1 << shift) - 1
+    return offset + (entry & PHYSICAL & ~below | address & below)
+
+
+def read(address, size):
+    try:
+        return raw(address, size)
+    except gdb.MemoryError:
+        pass
+    parts = []
+    while size:
+        part = min(size, PAGE_SIZE - address % PAGE_SIZE)
+        parts.append(raw(direct_map(address), part))
+        address += part
+        size -= part
+    return b''.join(parts)
+
+
+names = {}
+
+
+def name_of(address):
+    if address not in names:
+        text = gdb.execute('info symbol %#x' % address, to_string=True)
+        names[address] = '%#x' % address if text.startswith('No symbol') else text.split()[0]
+    return names[address]
+
+
+def cpus():
+    """Each possible CPU, and where its per-CPU memory is."""
+    number = symbol('nr_cpu_ids')
+    offsets = symbol('__per_cpu_offset')
+    possible = symbol('__cpu_possible_mask')
+    if offsets is None:
+        return [(0, 0)]
+    return [(cpu, u64(offsets + 8 * cpu)) for cpu in range(u32(number) if number else 1)
+            if u64(possible + cpu // 64 * 8) >> cpu % 64 & 1]
+
+
+class Recorder:
+    def __init__(self, address):
+        self.address = address
+        self.timed = read(address + TIMED, 1) != b'\0'
+        name = u64(address + NAME)
+        self.name = ''
+        while name and (byte := read(name + len(self.name), 1)) != b'\0':
+            self.name += byte.decode()
+        self.start = u64(address + START), u64(address + START + 8)
+        self.stop = u64(address + STOP), u64(address + STOP + 8)
+
+    def clock(self, cycles):
+        """The time on the trace clock, as the file trace shows it."""
+        cycles_run = self.stop[0] - self.start[0]
+        if cycles < self.start[0]:
+            return self.start[1]
+        if cycles_run > 0 and cycles <= self.stop[0]:
+            clock_run = self.stop[1] - self.start[1]
+            return self.start[1] + (cycles - self.start[0]) * clock_run // cycles_run
+        # It was running to the end.
+        return self.start[1] + (cycles - self.start[0]) * 1000000 // u32(symbol('tsc_khz'))
+
+    def records(self, cpu):
+        """The words of a CPU's ring, from the oldest to the youngest, with their times if any."""
+        at = (u64(cpu + NEXT) >> 1) | 1 << 63
+        odd = u64(cpu + NEXT) & 1
+        base = u64(cpu + BASE)
+        for begin, end, parity in ((at, u64(cpu + END), not odd), (base, at, odd)):
+            data = read(begin, end - begin) if end > begin else b''
+            words = struct.unpack('<%dQ' % (len(data) // 8), data)
+            words = zip(words[0::2], words[1::2]) if self.timed else ((None, w) for w in words)
+            for cycles, word in words:
+                if not word or bool(word & EVEN) == bool(parity):
+                    continue
+                if not word & (CALL | SWITCH) and not self.timed:
+                    cycles = (word >> 33 & 0x3fffffff) << 31 | word & 0x7fffffff
+                yield word, cycles
+
+    def calls(self, cpu):
+        """The calls of a CPU: time in cycles, pid, the function and its caller."""
+        records = list(self.records(cpu))
+        times = [cycles for _, cycles in records if cycles is not None]
+        switch = next((word for word, _ in records if not word & CALL and word & SWITCH), None)
+        pid = u32(cpu + PID) if switch is None else switch >> 33 & 0x3fffffff
+        since = u64(cpu + SINCE)
+        nth = time = step = 0
+        ahead = False
+        for index, (word, cycles) in enumerate(records):
+            if cycles is not None:
+                # An interrupt may have taken the next times before this one was taken.
+                time = max(time, min(times[nth:nth + 1 + TIMES_AHEAD]))
+                nth += 1
+                ahead = False
+            elif word & CALL and time:
+                if not ahead:
+                    step = self.step(records[index:], times[nth:nth + 1 + TIMES_AHEAD], time, step)
+                    ahead = True
+                time += step
+            if not word & CALL:
+                pid = word & 0x7fffffff if word & SWITCH else pid
+            elif time and time >= since:
+                site = (word & 0xffffffff | 0xffffffff00000000) - INSN_SIZE
+                caller = ((word >> 32) + 1 >> 1 | 0xffffffff80000000) & 0xffffffffffffffff
+                yield time, pid, site, caller
+
+    def step(self, records, times, time, step):
+        """How long it is from a call to the next one, up to the next time."""
+        calls = 0
+        for word, cycles in records:
+            if cycles is not None:
+                break
+            calls += bool(word & CALL)
+        if times:
+            limit = min(times)
+        else:
+            limit = time + (calls + 1) * step
+            if self.stop[0] > time:
+                limit = min(limit, self.stop[0])
+        return (max(limit, time) - time) // (calls + 1)
+
+    def show(self, last):
+        print('recorder of %s' % (self.name or 'the top level'))
+        for cpu, offset in cpus():
+            ring = (u64(self.address + CPU) + offset) & 0xffffffffffffffff
+            for time, pid, site, caller in list(self.calls(ring))[-last:]:
+                time = (self.clock(time) + 500) // 1000
+                print('%7d [%03d] %5d.%06d: %s <-%s' % (pid, cpu, time // 1000000, time % 1000000,
+                                                        name_of(site), name_of(caller)))
+
+
+class Flight(gdb.Command):
+    """flight [NUMBER]: the last calls that flight recorders have recorded on each CPU."""
+
+    def __init__(self):
+        super().__init__('flight', gdb.COMMAND_DATA)
+
+    def invoke(self, argument, from_tty):
+        try:
+            last = int(argument or '20')
+        except ValueError:
+            last = 0
+        if last < 1:
+            raise gdb.GdbError('usage: flight [NUMBER]')
+        head = symbol('ftrace_flights')
+        if head is None:
+            raise gdb.GdbError('this kernel has no flight recorder')
+        at = u64(head)
+        if at == head:
+            print('no flight recorder runs')
+        while at != head:
+            Recorder(at).show(last)
+            at = u64(at)
+
+
+Flight()
