@@ -114,6 +114,46 @@ else
 	skip "no snapshots"
 fi
 
+# NMIs hit a task, also where a trampoline records its calls. The function tracer records the same.
+if [ -w /proc/sysrq-trigger ] && grep -q '^nmi_handle' "$TRACING/available_filter_functions"; then
+	for array in "$TRACING" "$OTHER"; do
+		echo "vfs_read vfs_write nmi_handle*" > "$array/set_ftrace_filter"
+		echo > "$array/trace"
+	done
+	old=$(sed 's/ .*//' "$OTHER/buffer_size_kb")
+	echo 8192 > "$OTHER/buffer_size_kb"
+	set_to 8192 flight_size_kb
+	set_to function instances/other/current_tracer
+	set_to flight current_tracer
+	set_to 1 tracing_on
+	set_to 1 instances/other/tracing_on
+	dd if=/dev/zero of=/dev/null bs=1 count=20000 2> /dev/null &
+	worker=$!
+	nmis=0
+	while kill -0 $worker 2> /dev/null && [ $nmis -lt 100 ]; do
+		echo l > /proc/sysrq-trigger
+		nmis=$((nmis + 1))
+	done
+	wait $worker
+	set_to 0 instances/other/tracing_on
+	set_to 0 tracing_on
+	for array in "$TRACING" "$OTHER"; do
+		sed -n "/-$worker .*\(vfs_read\|vfs_write\) <-ksys/s/.*: //p; s/.*: nmi_/nmi_/p" "$array/trace" |
+			sort | uniq -c > "$TMP.counts$([ "$array" = "$TRACING" ] || echo .other)"
+	done
+	at_least $nmis 3 "NMIs hit a task"
+	like "$(cat "$TMP.counts")" "nmi_handle[.part0-9]* <-" "  the calls of NMIs are recorded"
+	is "$(cat "$TMP.counts")" "$(cat "$TMP.counts.other")" "  the function tracer records as many of each"
+	like "$(cat "$TRACING/per_cpu/cpu0/stats")" "^flight lost: 0$" "  and none is lost"
+	set_to nop current_tracer
+	set_to nop instances/other/current_tracer
+	echo "$old" > "$OTHER/buffer_size_kb"
+	# The backtraces look like bad news.
+	log_mark
+else
+	skip "no NMIs"
+fi
+
 # All functions; the rings wrap.
 set_to nop instances/other/current_tracer
 set_to "" set_ftrace_filter
