@@ -7,11 +7,12 @@
  * grace period.
  *
  * Laps are counted from 1 to 4, and again from 1. A word is the number of the lap in which it was
- * written; 0 was never written. The reader looks at the parity only. "owner" is the lap in which a record was
- * reserved last.
+ * written; 0 was never written. The reader looks at the parity only. What a record has changes
+ * nothing of what contexts do, so one record is watched, which may be any.
  *
- * A variant leaves out what a NO_ names. GATE_FIRST: a context looks whether recording is off before its
- * window.
+ * A variant leaves out what a NO_ names. GATE_FIRST: a context looks whether recording is off before
+ * its window. NMI: an NMI hits the interrupt while it gives a record back. Elsewhere an NMI would do
+ * nothing that the interrupt does not do to the task.
  */
 #include "claim.pml"
 
@@ -22,32 +23,35 @@ CLAIMS shown_is_of_its_lap;	/* what the reader shows was written in the lap that
 CLAIMS not_freed;		/* nobody writes to a ring that is freed */
 
 /*
- * Records of a group, of the ring, and of the memory: each of two contexts may begin a group behind the
- * ring. Until the oldest window must be safe, other windows may begin MAX_GROUPS.
+ * Records of a group, of the ring, and of the memory: each context may begin a group behind the ring.
+ * Until the oldest window must be safe, other windows may begin MAX_GROUPS.
  */
 #define GROUP		2
 #ifdef NMI
 # define CONTEXTS	3
+# define MAX_GROUPS	0
 #else
 # define CONTEXTS	2
+# define MAX_GROUPS	1
 #endif
-#define GROUPS		(CONTEXTS + 1)
+#define GROUPS		(CONTEXTS + MAX_GROUPS)
 #define RING		(GROUPS * GROUP)
 #ifdef NO_BEHIND
 # define MEMORY		(RING + GROUP)
 #else
 # define MEMORY		(RING + CONTEXTS * GROUP)
 #endif
-#define MAX_GROUPS	1
 
-byte runs;			/* what the CPU runs: 0 the task, 1 the interrupt, 2 the NMI */
+byte runs = 3;			/* what the CPU runs: 0 the task, 1 the interrupt, 2 the NMI */
 byte next, lap = 1;		/* ftrace_flight_cpu.next: the next record, and the number of the lap */
 byte lap_end;			/* where the lap before has ended */
 byte depth;			/* windows that are open */
 byte groups;			/* begun in other windows than the oldest */
 bit off, freed;
-byte word[MEMORY], owner[MEMORY];
-bit written[MEMORY];		/* by who has reserved it last */
+bit refusing;			/* the interrupt gives a record back, perhaps with the NMI in it */
+byte watched;			/* the record */
+byte word, owner;		/* the lap that is in it, and the lap in which it was reserved last */
+bit written;			/* by who has reserved it last */
 
 #define NEXT(lap)	(1 + (lap) % 4)
 #define BEFORE(lap)	(1 + ((lap) + 2) % 4)
@@ -58,35 +62,29 @@ bit written[MEMORY];		/* by who has reserved it last */
 inline store(me, at, my_lap)
 {
 	STEP(me)
-		CLAIM(own_record, owner[at] == my_lap);
+		CLAIM(own_record, at != watched || owner == my_lap);
 		CLAIM(not_freed, !freed);
-		word[at] = my_lap;
-		written[at] = 1 }
+		word = (at == watched -> my_lap : word);
+		written = (at == watched -> 1 : written) }
 }
 
 /* flight_refuse() */
 inline refuse(me)
 {
-	STEP(me) old = next; mine = lap }
+	STEP(me) refusing = 1; old = next; mine = lap }
 	do
 	:: begun || mine != my_lap || old - at > GROUP -> break
 	:: !begun && mine == my_lap && old - at <= GROUP ->
 #ifndef NO_ERASE
-		STEP(me)
-			i = at + 1;
-			do
-			:: i < old -> word[i] = 0; i++
-			:: else -> break
-			od;
-			i = 0 }
+		STEP(me) word = (watched > at && watched < old -> 0 : word) }
 #endif
 		STEP(me)
 			begun = (next == old && lap == mine);
 			next = (begun -> at : next);
-			written[at] = (begun -> 1 : written[at]);
+			written = (begun && at == watched -> 1 : written);
 			old = next; mine = lap }
 	od;
-	begun = 0; old = 0; mine = 0
+	STEP(me) refusing = me - 1; begun = 0; old = 0; mine = 0 }
 }
 
 /* flight_lap() */
@@ -108,16 +106,12 @@ inline end_lap(me)
 	od;
 #ifndef NO_CLEAR
 	/* The next lap may need more of the memory behind the ring than this one. */
-	STEP(me)
-		do
-		:: begun && old < MEMORY -> word[old] = 0; old++
-		:: else -> break
-		od }
+	STEP(me) word = (begun && watched >= old -> 0 : word) }
 #endif
 	begun = 0; old = 0; mine = 0
 }
 
-/* A call of a traced function. */
+/* A call of a traced function, to the end of its window. If it cannot be recorded, refused is 1. */
 inline call(me)
 {
 #ifdef GATE_FIRST
@@ -138,8 +132,8 @@ inline call(me)
 		STEP(me)
 			at = next; my_lap = lap; next++;
 			CLAIM(in_memory, at < MEMORY);
-			owner[at] = my_lap;
-			written[at] = 0 }
+			owner = (at == watched -> my_lap : owner);
+			written = (at == watched -> 0 : written) }
 		if
 		:: at % GROUP ->
 			store(me, at, my_lap);
@@ -154,12 +148,9 @@ inline call(me)
 			alone = (depth == 1)
 #endif
 		}
+		STEP(me) refused = (!alone && groups >= MAX_GROUPS) }
 		if
-		:: !alone && groups >= MAX_GROUPS ->
-#ifndef NO_SET_BACK
-			refuse(me);
-#endif
-			break
+		:: refused -> break
 		:: else
 		fi;
 		store(me, at, my_lap);
@@ -172,28 +163,39 @@ inline call(me)
 		:: else
 		fi
 	od;
-	STEP(me) depth--; at = 0; my_lap = 0; alone = 0; closed = 0; mine = 0 }
+}
+
+inline close_window(me)
+{
+	STEP(me) depth--; at = 0; my_lap = 0; alone = 0; closed = 0; mine = 0; refused = 0 }
 }
 
 active proctype task()
 {
-	byte at, my_lap, old, mine, i;
-	bit alone, closed, begun;
+	byte at, my_lap, old, mine;
+	bit alone, closed, begun, refused;
 
 end:	do
-	:: call(0)
+	:: call(0); close_window(0)
 	od
 }
 
 active proctype interrupt()
 {
-	byte at, my_lap, old, mine, i;
-	bit alone, closed, begun;
+	byte at, my_lap, old, mine;
+	bit alone, closed, begun, refused;
 
 end:	do
 	:: atomic { runs == 0 -> runs = 1 }
 		do
-		:: call(1)
+		:: call(1);
+#ifndef NO_SET_BACK
+			if
+			:: refused -> refuse(1)
+			:: else
+			fi;
+#endif
+			close_window(1)
 		:: STEP(1) runs = 0; break }
 		od
 	od
@@ -202,13 +204,18 @@ end:	do
 #ifdef NMI
 active proctype nmi()
 {
-	byte at, my_lap, old, mine, i;
-	bit alone, closed, begun;
+	byte at, my_lap, old, mine;
+	bit alone, closed, begun, refused;
 
 end:	do
-	:: atomic { runs == 1 -> runs = 2 }
+	:: atomic { runs == 1 && refusing -> runs = 2 }
 		do
-		:: call(2)
+		:: call(2);
+			if
+			:: refused -> refuse(2)
+			:: else
+			fi;
+			close_window(2)
 		:: STEP(2) runs = 1; break }
 		od
 	od
@@ -218,8 +225,10 @@ end:	do
 /* Recording is switched off. Then the ring is read, or freed after a grace period. */
 active proctype other()
 {
-	byte p, p_lap, e, i;
+	byte p, p_lap, e;
 
+	select (watched: 0 .. MEMORY - 1);
+	runs = 0;
 	off = 1;
 	if
 	:: true ->
@@ -235,24 +244,23 @@ active proctype other()
 			:: atomic { p != next || p_lap != lap -> skip }
 			fi
 		od;
-		/* flight_step(), at any record */
-		select (i: 0 .. MEMORY - 1);
+		/* flight_step() */
 		atomic {
 			if
 #ifdef NO_PARITY
-			:: i < p && word[i] ->
+			:: watched < p && word ->
 #else
-			:: i < p && word[i] && word[i] % 2 == p_lap % 2 ->
+			:: watched < p && word && word % 2 == p_lap % 2 ->
 #endif
-				CLAIM(shown_is_written, written[i] || owner[i] != p_lap);
-				CLAIM(shown_is_of_its_lap, word[i] == p_lap)
+				CLAIM(shown_is_of_its_lap, word == p_lap);
+				CLAIM(shown_is_written, written || owner != p_lap)
 #ifdef NO_PARITY
-			:: i >= p && i < e && word[i] ->
+			:: watched >= p && watched < e && word ->
 #else
-			:: i >= p && i < e && word[i] && word[i] % 2 != p_lap % 2 ->
+			:: watched >= p && watched < e && word && word % 2 != p_lap % 2 ->
 #endif
-				CLAIM(shown_is_written, written[i] || owner[i] != BEFORE(p_lap));
-				CLAIM(shown_is_of_its_lap, word[i] == BEFORE(p_lap))
+				CLAIM(shown_is_of_its_lap, word == BEFORE(p_lap));
+				CLAIM(shown_is_written, written || owner != BEFORE(p_lap))
 			:: else
 			fi }
 	:: true ->
