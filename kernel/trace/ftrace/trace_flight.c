@@ -115,8 +115,8 @@ static void flight_switch(void *data, bool preempt, struct task_struct *prev,
 }
 
 /*
- * Few records say when, and calls in between are spread evenly. So the times are recorded at which a
- * CPU may begin or end to call something else, or nothing for long.
+ * Few records say when, and calls in between are spread evenly. So the times are recorded at which
+ * a CPU may begin or end to call something else, or nothing for long.
  */
 static void flight_irq_entry(void *data, int irq, struct irqaction *action)
 {

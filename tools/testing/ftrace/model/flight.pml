@@ -10,9 +10,9 @@
  * written; 0 was never written. The reader looks at the parity only. What a record has changes
  * nothing of what contexts do, so one record is watched, which may be any.
  *
- * A variant leaves out what a NO_ names. GATE_FIRST: a context looks whether recording is off before
- * its window. NMI: an NMI hits the interrupt while it gives a record back. Elsewhere an NMI would do
- * nothing that the interrupt does not do to the task.
+ * A variant leaves out what a NO_ names. GATE_FIRST: a context looks whether recording is off
+ * before its window. NMI: an NMI hits the interrupt while it gives a record back. Elsewhere an NMI
+ * would do nothing that the interrupt does not do to the task.
  */
 #include "claim.pml"
 
@@ -23,8 +23,8 @@ CLAIMS shown_is_of_its_lap;	/* what the reader shows was written in the lap that
 CLAIMS not_freed;		/* nobody writes to a ring that is freed */
 
 /*
- * Records of a group, of the ring, and of the memory: each context may begin a group behind the ring.
- * Until the oldest window must be safe, other windows may begin MAX_GROUPS.
+ * Records of a group, of the ring, and of the memory: each context may begin a group behind the
+ * ring. Until the oldest window must be safe, other windows may begin MAX_GROUPS.
  */
 #define GROUP		2
 #ifdef NMI
