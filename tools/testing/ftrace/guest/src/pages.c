@@ -3,8 +3,8 @@
  * usage: pages [-s] FILE
  *
  * Read the pages of the ring buffer that FILE, a trace_pipe_raw, has, and print a line for each
- * event: its time, the pid, and "IP <-PARENT" of a call, or the number of another event. With -s the
- * pages are spliced to a pipe, as trace-cmd does it.
+ * event: its time, the pid, and "IP <-PARENT" of a call, or the number of another event. With -s
+ * the pages are spliced to a pipe, as trace-cmd does it.
  */
 #define _GNU_SOURCE
 #include <err.h>
