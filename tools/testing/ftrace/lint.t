@@ -135,8 +135,9 @@ stand_alone()
 # The sources that the kernel compiles, as objects.
 objects()
 {
-	# trace_args.c needs an option that needs BTF.
-	ours_there \( -path './arch/x86/kernel/ftrace/*.[cS]' -o -path './kernel/trace/*.c' \) ! -name trace_args.c |
+	# trace_args.c needs an option that needs BTF; frames.S is included by others.
+	ours_there \( -path './arch/x86/kernel/ftrace/*.[cS]' -o -path './kernel/trace/*.c' \) \
+		! -name trace_args.c ! -name frames.S |
 		sed 's/\.[cS]$/.o/'
 }
 

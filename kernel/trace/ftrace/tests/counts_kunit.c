@@ -76,8 +76,8 @@ static void counts_use_again(struct kunit *test)
 	ftrace_count_put(pair[outside]);
 	for (int i = 0; i < 2; i++)
 		again[i] = ftrace_count_get();
-	KUNIT_EXPECT_PTR_EQ(test, again[0], pair[outside]);
-	KUNIT_EXPECT_PTR_EQ(test, again[1], pair[inside]);
+	KUNIT_EXPECT_TRUE(test, again[0] == pair[outside]);
+	KUNIT_EXPECT_TRUE(test, again[1] == pair[inside]);
 	pair[outside] = again[0];
 	pair[inside] = again[1];
 }

@@ -26,7 +26,7 @@ is "$(grep -v '^ *$' "$TMP.said")" "" "report finds nothing wrong with the file"
 calls < "$TMP.show" > "$TMP.want"
 at_least "$(grep -c 'vfs_read <-ksys_read' "$TMP.want")" 4 "the trace has reads"
 is "$(calls < "$TMP.report" | diff "$TMP.want" -)" "" "extract writes the calls of the trace, with CPU, time and caller"
-like "$(cat "$TMP.report")" 'sched_switch:' "and the events"
+like "$(cat "$TMP.report")" 'sched_switch:' "the report has the events, too"
 ok "reset" trace-cmd reset
 is "$(cat "$TRACING/current_tracer")" nop "no tracer is left"
 rm -f "$dat"

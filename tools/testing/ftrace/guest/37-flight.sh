@@ -210,6 +210,7 @@ set_to function instances/other/current_tracer
 set_to "" trace
 set_to 1 tracing_on
 set_to 1 instances/other/tracing_on
+# shellcheck disable=SC2016 # the other shell expands it
 taskset 1 sh -c 'for n in 1 2 3; do
 		read -r _ < /proc/version
 		i=0
@@ -230,7 +231,7 @@ awk 'NR == FNR { at[$1, n[$1]++] = $2; next }
 				next
 		print
 	}' "$TMP.function" "$TMP.flight" > "$TMP.away"
-is "$(cat "$TMP.away")" "" "its calls are shown near the times at which they were made"
+is "$(cat "$TMP.away")" "" "calls of a busy task are shown near the times at which they were made"
 set_to nop instances/other/current_tracer
 set_to local trace_clock
 set_to local instances/other/trace_clock
@@ -253,6 +254,7 @@ set_to "" trace
 # event of its own.
 set_to "vfs_* ksys_*" set_ftrace_filter
 set_to 1 tracing_on
+# shellcheck disable=SC2016
 taskset 1 sh -c 'i=0; while [ $i -lt 3 ]; do read -r _ < /proc/version; i=$((i + 1)); done; echo later > "$1"; sleep 0.3
 	read -r _ < /proc/version' sh "$TRACING/trace_marker"
 set_to 0 tracing_on

@@ -82,7 +82,7 @@ if [ -e "$TRACING/flight_size_kb" ]; then
 	done
 	kill $user $other
 	wait $user $other 2> /dev/null
-	at_least "$(grep -c "sh-$user .*: do_group_exit <-" "$TRACING/trace")" 1 "its record has the task that ran all the time"
+	at_least "$(grep -c "sh-$user .*: do_group_exit <-" "$TRACING/trace")" 1 "the record has the task that ran all the time"
 	set_to function current_tracer
 else
 	skip "no flight recorder"

@@ -132,6 +132,6 @@ SKIP: {
 	same(calls($dead), calls($live), 'gdb shows the same calls from a dump') or
 		diag(substr $dead, 0, 500);
 	$dead = gdb("core-file $dir/dump", 'flight 2');
-	cmp_ok(scalar(() = $dead =~ /<-/g), '<=', 8, 'and the last calls only, if asked for');
+	cmp_ok(scalar(() = $dead =~ /<-/g), '<=', 8, '"flight 2" shows the last calls only');
 }
 done_testing();

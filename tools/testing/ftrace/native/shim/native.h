@@ -39,6 +39,7 @@ struct native_poke {
 	size_t		old_len, new_len;
 	u8		before[8], after[8];
 };
+
 extern bool native_perf_wants;
 extern unsigned int native_perf_sleeps;
 extern struct native_poke native_pokes[64];

@@ -121,7 +121,8 @@ unsigned long vmalloc_to_pfn(const void *addr)
 {
 	/* For other text the kernel has __pa_symbol(). */
 	if (!native_is_arena((unsigned long)addr))
-		native_fail("vmalloc_to_pfn() of %px, which was not allocated", addr);
+		native_fail("vmalloc_to_pfn() of %lx, which was not allocated",
+			    (unsigned long)addr);
 	return native_text_offset((unsigned long)addr) >> PAGE_SHIFT;
 }
 

@@ -84,7 +84,8 @@ static void note_poke(const void *addr, const void *old_bytes, size_t old_len,
 	struct native_poke *poke = &native_pokes[native_nr_pokes++ % ARRAY_SIZE(native_pokes)];
 
 	if (!native_perf_wants || old_len > sizeof(poke->before) || new_len > sizeof(poke->after))
-		native_fail("perf is told of a change of %px, which it does not want", addr);
+		native_fail("perf is told of a change of %lx, which it does not want",
+			    (unsigned long)addr);
 	*poke = (struct native_poke){ (unsigned long)addr, old_len, new_len };
 	memcpy(poke->before, old_bytes, old_len);
 	memcpy(poke->after, new_bytes, new_len);

@@ -280,13 +280,13 @@ static void code_is_announced_in_pieces(struct kunit *test)
 /* Names of functions, of the kernel and of a module, become addresses. */
 static void symbols_are_looked_up(struct kunit *test)
 {
-	static const char *syms[] = { "ftrace_kunit_func2", "native_func_250", "native_mod_1", "native_mod_4" };
-	static const char *missing[] = { "ftrace_kunit_func2", "native_mod_1", "nosuch" };
+	const char *syms[] = { "ftrace_kunit_func2", "native_func_250", "native_mod_1", "native_mod_4" };
+	const char *missing[] = { "ftrace_kunit_func2", "native_mod_1", "nosuch" };
 	/* A symbol without a call site. */
-	static const char *untraced[] = { "ftrace_kunit_note" };
+	const char *untraced[] = { "ftrace_kunit_note" };
 	/* Of the kernel and of the module; and a second symbol of a function of the module. */
-	static const char *both[] = { "native_func_250", "native_mod_alias", "nosuch" };
-	static const char *data[] = { "native_mod_data" };
+	const char *both[] = { "native_func_250", "native_mod_alias", "nosuch" };
+	const char *data[] = { "native_mod_data" };
 	unsigned long addrs[4];
 
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(syms, 2, addrs), 0);
