@@ -2,9 +2,9 @@
 #
 # The last calls that flight recorders have recorded, from a crash dump or a kernel that runs.
 #
-#   gdb -x tools/tracing/flight-gdb.py vmlinux vmcore
-#   gdb -x tools/tracing/flight-gdb.py vmlinux /proc/kcore
-#   gdb -x tools/tracing/flight-gdb.py -ex 'target remote :1234' vmlinux	(QEMU)
+#   gdb -x flight-gdb.py vmlinux vmcore
+#   gdb -x flight-gdb.py vmlinux /proc/kcore
+#   gdb -x flight-gdb.py -ex 'target remote :1234' vmlinux	(QEMU)
 #
 #   (gdb) flight		the last 20 calls of each CPU
 #   (gdb) flight 1000		the last 1000

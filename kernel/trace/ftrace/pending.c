@@ -53,6 +53,21 @@ static bool pending_same_func(const char *a, const char *b)
 	return !strcmp(*a ? a : "*", *b ? b : "*");
 }
 
+/* A word that waits already, shown or not, is the last one again, and is shown. */
+static int pending_add_again(struct list_head *list, const char *func, const char *module)
+{
+	struct ftrace_mod_load *p;
+
+	list_for_each_entry(p, list, list) {
+		if (strcmp(p->module, module) || !pending_same_func(func, p->func))
+			continue;
+		p->enable = FTRACE_PENDING_WAITS;
+		list_move(&p->list, list);
+		return 0;
+	}
+	return pending_add(list, func, module, FTRACE_PENDING_WAITS);
+}
+
 /* Remove pending filters; `*' or an empty @func are all filters that wait for the module. */
 static int pending_del(struct list_head *list, const char *func, const char *module)
 {
@@ -173,7 +188,7 @@ int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, cha
 	if (del)
 		return pending_del(pending, glob, module) ? ret : 0;
 	if (ret && pending_can_wait(module))
-		return pending_add(pending, glob, module, FTRACE_PENDING_WAITS);
+		return pending_add_again(pending, glob, module);
 	return ret;
 }
 

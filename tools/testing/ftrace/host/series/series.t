@@ -204,6 +204,7 @@ refuses()
 	cp -r arch include kernel Documentation scripts patches Kconfig "$work/repo"
 	mkdir -p "$work/repo/tools/testing"
 	cp -r tools/testing/selftests "$work/repo/tools/testing"
+	cp --parents tools/tracing/flight-gdb.py "$work/repo"
 	(cd "$work/repo" && "$@")
 	if "$work/repo/scripts/make-series" "$base" "$work/refused" >"$work/out" 2>&1; then
 		failed "refuses $what"

@@ -109,7 +109,7 @@ void perf_event_text_poke(const void *addr, const void *old_bytes, size_t old_le
 	}
 	if (old_len || (unsigned long)addr != code_at || !new_len || new_len > CODE_ROOM ||
 	    new_len > code_end - code_at)
-		native_fail("perf is told %zu bytes of code at %px", new_len, addr);
+		native_fail("perf is told %zu bytes of code at %lx", new_len, (unsigned long)addr);
 	code_at += new_len;
 	code_events++;
 }

@@ -223,6 +223,12 @@ static int model_word(struct set *set, const char *word)
 	}
 	if (!mod || oracle_loaded)
 		return -EINVAL;
+	for (unsigned int w = 0; w < set->nr; w++) {
+		if (strcmp(glob, set->word[w].glob))
+			continue;
+		memmove(&set->word[w], &set->word[w + 1], (--set->nr - w) * sizeof(set->word[0]));
+		break;
+	}
 	memmove(&set->word[1], &set->word[0], set->nr * sizeof(set->word[0]));
 	set->word[0] = (struct word){ };
 	strscpy(set->word[0].glob, glob);

@@ -115,7 +115,16 @@ static void words_wait_for_modules(struct kunit *test)
 	native_expect_file(test, FILTER, "native_func_201\nnative_mod_1 [native_mod]\n"
 					 "native_mod_3 [native_mod]\n");
 	native_mod_release();
-	/* The words wait again, and are not shown. */
+	/* The words wait again, and are not shown, unless they are written again. */
+	native_expect_file(test, FILTER, "native_func_201\n");
+	echo(test, FILTER, O_APPEND, "*_[13]:mod:native_mod", 0,
+	     "native_func_201\n*_[13]:mod:native_mod\n");
+	native_mod_load();
+	native_mod_release();
+	echo(test, FILTER, O_APPEND, "*_[13]:mod:native_mod *_[13]:mod:native_mod", 0,
+	     "native_func_201\n*_[13]:mod:native_mod\n");
+	native_mod_load();
+	native_mod_release();
 	native_expect_file(test, FILTER, "native_func_201\n");
 	native_expect_file(test, NOTRACE, "native_mod_2:mod:other\n");
 	/* A filter for modules alone does not mean all functions. */

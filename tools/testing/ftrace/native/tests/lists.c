@@ -277,37 +277,43 @@ static void code_is_announced_in_pieces(struct kunit *test)
 	}
 }
 
+/* The prototype has a const more or less. */
+static int look_up(const char * const *names, size_t nr, unsigned long *addrs)
+{
+	return ftrace_lookup_symbols((void *)names, nr, addrs);
+}
+
 /* Names of functions, of the kernel and of a module, become addresses. */
 static void symbols_are_looked_up(struct kunit *test)
 {
-	const char *syms[] = { "ftrace_kunit_func2", "native_func_250", "native_mod_1", "native_mod_4" };
-	const char *missing[] = { "ftrace_kunit_func2", "native_mod_1", "nosuch" };
+	static const char * const syms[] = { "ftrace_kunit_func2", "native_func_250", "native_mod_1", "native_mod_4" };
+	static const char * const missing[] = { "ftrace_kunit_func2", "native_mod_1", "nosuch" };
 	/* A symbol without a call site. */
-	const char *untraced[] = { "ftrace_kunit_note" };
+	static const char * const untraced[] = { "ftrace_kunit_note" };
 	/* Of the kernel and of the module; and a second symbol of a function of the module. */
-	const char *both[] = { "native_func_250", "native_mod_alias", "nosuch" };
-	const char *data[] = { "native_mod_data" };
+	static const char * const both[] = { "native_func_250", "native_mod_alias", "nosuch" };
+	static const char * const data[] = { "native_mod_data" };
 	unsigned long addrs[4];
 
-	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(syms, 2, addrs), 0);
+	KUNIT_EXPECT_EQ(test, look_up(syms, 2, addrs), 0);
 	KUNIT_EXPECT_EQ(test, addrs[1], (unsigned long)native_funcs[150]);
-	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(syms, 4, addrs), -ESRCH);
+	KUNIT_EXPECT_EQ(test, look_up(syms, 4, addrs), -ESRCH);
 	native_mod_load();
-	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(syms, 4, addrs), 0);
+	KUNIT_EXPECT_EQ(test, look_up(syms, 4, addrs), 0);
 	KUNIT_EXPECT_EQ(test, addrs[0], (unsigned long)ftrace_kunit_func2);
 	KUNIT_EXPECT_EQ(test, addrs[1], (unsigned long)native_funcs[150]);
 	KUNIT_EXPECT_EQ(test, addrs[2], native_mod_ips[1]);
 	KUNIT_EXPECT_EQ(test, addrs[3], native_mod_ips[4]);
-	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(missing, 3, addrs), -ESRCH);
-	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(untraced, 1, addrs), -ESRCH);
-	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(both, 2, addrs), 0);
+	KUNIT_EXPECT_EQ(test, look_up(missing, 3, addrs), -ESRCH);
+	KUNIT_EXPECT_EQ(test, look_up(untraced, 1, addrs), -ESRCH);
+	KUNIT_EXPECT_EQ(test, look_up(both, 2, addrs), 0);
 	KUNIT_EXPECT_EQ(test, addrs[0], (unsigned long)native_funcs[150]);
 	KUNIT_EXPECT_EQ(test, addrs[1], native_mod_ips[4]);
-	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(data, 1, addrs), -ESRCH);
+	KUNIT_EXPECT_EQ(test, look_up(data, 1, addrs), -ESRCH);
 	/* Each name counts once. */
-	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(both, 3, addrs), -ESRCH);
+	KUNIT_EXPECT_EQ(test, look_up(both, 3, addrs), -ESRCH);
 	native_mod_release();
-	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(both, 0, addrs), 0);
+	KUNIT_EXPECT_EQ(test, look_up(both, 0, addrs), 0);
 }
 
 /* The filter of the top trace array, as other tracers set it. */
