@@ -3,8 +3,8 @@
  * The rings of the flight recorder, and what writes to them.
  *
  * A trampoline writes a record with a few instructions and calls nothing (flight_64.S of x86 has
- * them). This file has the same in C, for a class with so many ops that it is walked, and for
- * switches of tasks; and what is too rare for a trampoline: a group of records begins, or a lap.
+ * them). This file has the same in C. It is used where a class has so many ops that it is walked,
+ * and when tasks switch. And it has what is too rare for a trampoline: a group begins, or a lap.
  *
  * A record is reserved by one instruction that adds to a word of the CPU, and is written later. In
  * between the task is in a window. It is not preempted there, so it stays on the CPU. But it may be

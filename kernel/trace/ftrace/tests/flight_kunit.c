@@ -252,7 +252,7 @@ static bool flight_begins(struct ftrace_flight *flight, unsigned int first, unsi
 	return ret;
 }
 
-/* Records behind one that is given back are not shown where others have not yet written theirs. */
+/* If a group is refused, records behind it are not shown in place of later ones. */
 static void records_of_a_refused_group_are_cleared(struct kunit *test)
 {
 	struct ftrace_flight *flight = flight_new(test, false);

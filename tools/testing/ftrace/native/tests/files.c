@@ -16,14 +16,6 @@
 #define TRAMP		"\ttramp: ftrace_trampoline+0x0/0x*"
 #define NO_NOTRACE	"#### no functions disabled ####\n"
 
-/* Write to a file, and expect this result and these contents. */
-static void echo(struct kunit *test, const char *path, int flags, const char *words, int ret,
-		 const char *want)
-{
-	KUNIT_EXPECT_EQ_MSG(test, native_echo(path, flags, words), ret, "%s: %s", path, words);
-	native_expect_file(test, path, want);
-}
-
 static void words_are_collected(struct kunit *test)
 {
 	native_expect_file(test, FILTER, NO_FILTER);
@@ -123,6 +115,11 @@ static void words_wait_for_modules(struct kunit *test)
 	native_mod_release();
 	echo(test, FILTER, O_APPEND, "*_[13]:mod:native_mod *_[13]:mod:native_mod", 0,
 	     "native_func_201\n*_[13]:mod:native_mod\n");
+	/* The last one that was written is shown first. */
+	echo(test, FILTER, O_APPEND, "native_mod_6:mod:native_mod", 0,
+	     "native_func_201\nnative_mod_6:mod:native_mod\n*_[13]:mod:native_mod\n");
+	echo(test, FILTER, O_APPEND, "*_[13]:mod:native_mod", 0,
+	     "native_func_201\n*_[13]:mod:native_mod\nnative_mod_6:mod:native_mod\n");
 	native_mod_load();
 	native_mod_release();
 	native_expect_file(test, FILTER, "native_func_201\n");

@@ -251,13 +251,6 @@ static void unwanted_tasks_are_turned_away(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_rmdir("g"), 0);
 }
 
-static void echo(struct kunit *test, const char *path, int flags, const char *words, int ret,
-		 const char *want)
-{
-	KUNIT_EXPECT_EQ_MSG(test, native_echo(path, flags, words), ret, "%s: %s", path, words);
-	native_expect_file(test, path, want);
-}
-
 /* set_graph_function and set_graph_notrace belong to no trace array. */
 static void graph_files_hold_filters(struct kunit *test)
 {

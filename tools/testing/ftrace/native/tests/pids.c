@@ -79,13 +79,6 @@ static void pids_exit(struct kunit *test)
 	ftrace_kunit_exit(test);
 }
 
-static void echo(struct kunit *test, const char *path, int flags, const char *pids, int ret,
-		 const char *want)
-{
-	KUNIT_EXPECT_EQ_MSG(test, native_echo(path, flags, pids), ret, "%s: %s", path, pids);
-	native_expect_file(test, path, want);
-}
-
 static void lists_choose_tasks(struct kunit *test)
 {
 	native_expect_file(test, PIDS, NONE);

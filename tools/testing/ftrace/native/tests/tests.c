@@ -22,6 +22,21 @@ void native_expect_file(struct kunit *test, const char *path, const char *want)
 	}
 }
 
+void echo(struct kunit *test, const char *path, int flags, const char *words, int ret,
+	  const char *want)
+{
+	KUNIT_EXPECT_EQ_MSG(test, native_echo(path, flags, words), ret, "%s: %s", path, words);
+	native_expect_file(test, path, want);
+}
+
+void native_expect_once(struct kunit *test, const char *text, const char *line)
+{
+	const char *first = strstr(text, line);
+
+	KUNIT_ASSERT_NOT_NULL_MSG(test, first, "%s", line);
+	KUNIT_ASSERT_NULL_MSG(test, strstr(first + 1, line), "%s", line);
+}
+
 /* The contents of a file match a pattern with `*'. */
 void native_expect_glob(struct kunit *test, const char *path, const char *glob)
 {

@@ -15,6 +15,11 @@
 
 void native_expect_file(struct kunit *test, const char *path, const char *want);
 void native_expect_glob(struct kunit *test, const char *path, const char *glob);
+/* Write to a file, and expect this result and these contents. */
+void echo(struct kunit *test, const char *path, int flags, const char *words, int ret,
+	  const char *want);
+/* @text has @line, once. */
+void native_expect_once(struct kunit *test, const char *text, const char *line);
 
 /* An operation, and what undoes the operation after it has succeeded. */
 struct native_op {
