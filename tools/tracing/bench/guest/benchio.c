@@ -34,6 +34,7 @@ static const char usage[] =
 	"  stall NAME TIMES FILE ON OFF  toggle, and print the longest time that a program on CPU 1 was held up\n"
 	"  names NAME FILE LIST N  write the first N lines of LIST; fewer, if they take more than 3 s\n"
 	"  read NAME TIMES FILE    read to the end\n"
+	"  first NAME TIMES FILE   read once: what cat prints first\n"
 	"  run NAME COUNT COMMAND  have the bench_ftrace module do COMMAND, which does COUNT things\n"
 	"  tell COMMAND            the same, not timed\n"
 	"  urge COMMAND            the same, not timed, as a SCHED_FIFO task\n"
@@ -149,7 +150,7 @@ static void put_timed(const char *name, const char *file, const char *text)
 	report(name, 1);
 }
 
-static void read_timed(const char *name, const char *file)
+static void read_timed(const char *name, const char *file, bool whole)
 {
 	static char buffer[65536];
 	ssize_t n;
@@ -161,7 +162,7 @@ static void read_timed(const char *name, const char *file)
 		die(file);
 	do {
 		n = read(fd, buffer, sizeof(buffer));
-	} while (n > 0);
+	} while (whole && n > 0);
 	if (n < 0)
 		die(file);
 	close(fd);
@@ -345,10 +346,10 @@ int main(int argc, char **argv)
 		stall(argv[2], strtoul(argv[3], NULL, 10), argv[4], argv[5], argv[6]);
 	} else if (!strcmp(verb, "names") && argc == 6) {
 		names(argv[2], argv[3], argv[4], strtoul(argv[5], NULL, 10));
-	} else if (!strcmp(verb, "read") && argc == 5) {
+	} else if ((!strcmp(verb, "read") || !strcmp(verb, "first")) && argc == 5) {
 		times = strtoul(argv[3], NULL, 10);
 		for (i = 0; i < times; i++)
-			read_timed(argv[2], argv[4]);
+			read_timed(argv[2], argv[4], verb[0] == 'r');
 	} else if (!strcmp(verb, "run") && argc == 5) {
 		run(argv[2], strtoul(argv[3], NULL, 10), argv[4]);
 	} else if (!strcmp(verb, "tell") && argc == 3) {

@@ -108,6 +108,10 @@ say site_table_pages "$(sed -n 's/.*pages:\([0-9]*\).*/\1/p' $t/dyn_ftrace_total
 # The first time sizes the ring buffer and is not what is measured.
 $io toggle warm_up warm_up 1 $t/current_tracer function nop
 $io toggle enable_all disable_all "$times" $t/current_tracer function nop
+flight=$(grep -w flight $t/available_tracers)
+if [ "$flight" ]; then
+	$io toggle enable_flight disable_flight "$times" $t/current_tracer flight nop
+fi
 
 $io tell "prepare 0 1 each"
 repeat register_one
@@ -156,7 +160,7 @@ if grep -q function_graph $t/available_tracers; then
 	kill $!
 	echo nop >$t/current_tracer
 fi
-if grep -q flight $t/available_tracers; then
+if [ "$flight" ]; then
 	echo flight >$t/current_tracer
 	calls flight_event
 	echo nop >$t/current_tracer

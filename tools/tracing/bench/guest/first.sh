@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# usage: first.sh TIMES
+#
+# How long cat takes to print the first lines of "trace", with 100,000 calls of each CPU in full rings: those of the function
+# tracer, and of the flight recorder if there is one. A guest with 4 CPUs.
+
+t=/sys/kernel/tracing
+run=/sys/module/bench_ftrace/parameters/run
+
+# fill TRACER: 150,000 calls on each CPU.
+fill()
+{
+	echo "$1" >$t/current_tracer
+	for cpu in 0 1 2 3; do
+		taskset $((1 << cpu)) sh -c "echo 'call 150000' >$run"
+	done
+}
+
+insmod /host/modules/bench_ftrace.ko || exit 1
+echo bench_target >$t/set_ftrace_filter
+# 20 bytes a call, beside the headers of the pages.
+echo 2048 >$t/buffer_size_kb
+fill function
+/host/guest/benchio first trace_first "$1" $t/trace
+echo nop >$t/current_tracer
+if grep -qw flight $t/available_tracers; then
+	echo 860 >$t/flight_size_kb
+	fill flight
+	/host/guest/benchio first flight_first "$1" $t/trace
+	echo nop >$t/current_tracer
+fi
