@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 4
 #
 # set_graph_function, set_graph_notrace and max_graph_depth.
 

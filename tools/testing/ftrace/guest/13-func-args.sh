@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 #
 # The option func-args of the function tracer: the trace has the arguments of each call, with the
 # names and types that BTF knows.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 #
 # set_ftrace_filter and set_ftrace_notrace: names, globs, lists, appending, removing, numbers, and
 # what is refused.

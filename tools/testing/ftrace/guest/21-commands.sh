@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 4
 #
 # The commands of set_ftrace_filter, func:command[:count]: what they do, how they read back, how
 # they are removed.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 #
 # The read-only files: available_filter_functions and _addrs, enabled_functions, touched_functions,
 # dyn_ftrace_total_info, and what the kernel log said at boot.

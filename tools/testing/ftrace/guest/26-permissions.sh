@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 #
 # Who may do what with the files. Modes and owners are those of the base, which the file "modes"
 # records. All files belong to root. A mount option can open the directory

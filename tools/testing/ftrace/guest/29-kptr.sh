@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 #
 # kptr_restrict: who sees the addresses of trampolines in /proc/kallsyms. The table is true on the
 # base, too.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 #
 # kernel.ftrace_enabled: 0 takes every call out of the kernel at once, 1 puts back what was wanted.
 # Linux 7.3 refuses 0.

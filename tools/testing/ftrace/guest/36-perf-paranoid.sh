@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 #
 # perf_event_paranoid: which perf events of function tracing an unprivileged user may open. The table
 # is true on the base, too.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 4
 #
 # Each memory allocation of an operation that failslab can refuse fails once. Either the operation
 # is refused and nothing has changed, or the operation has worked in full without that memory.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 #
 # Each comparison of a call site's bytes finds them wrong once (CONFIG_FTRACE_CORE_FAULTS). Either
 # the operation is refused and nothing has changed, or the operation has worked for all other sites.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 4
 #
 # usage: 57-fuzz.sh [SEED [WRITES [ROUND]]]
 #

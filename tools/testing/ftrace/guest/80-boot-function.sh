@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 4
 # boot: ftrace=function ftrace_filter=vfs_read,vfs_wr*,ksys_* ftrace_notrace=ksys_write
 #
 # The boot parameters ftrace=, ftrace_filter= and ftrace_notrace=.

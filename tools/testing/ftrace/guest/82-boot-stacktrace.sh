@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 # boot: stacktrace stacktrace_filter=vfs_*
 #
 # The stack tracer from boot.

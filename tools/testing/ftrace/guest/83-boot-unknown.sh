@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 # boot: ftrace_filter=nosuch_function,vfs_read ftrace=nosuch_tracer ftrace_notrace=nosuch_*
 #
 # Boot parameters that name nothing: the kernel boots, and takes what it knows.

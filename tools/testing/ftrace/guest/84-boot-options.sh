@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 4
 # boot: ftrace=function trace_options=func_stack_trace ftrace_filter=vfs_read
 #
 # An option of the tracer at boot. The option changes the callback before there are workqueues, and

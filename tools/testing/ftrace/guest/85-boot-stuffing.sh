@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 4
 # boot: spectre_v2=retpoline,generic retbleed=force,stuff
 #
 # The instructions of trampolines with retpolines, return thunks and call depth tracking.

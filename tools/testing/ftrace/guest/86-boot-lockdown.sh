@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 # boot: lockdown=integrity
 #
 # A locked down kernel. With "integrity", tracing of functions is not restricted. With

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 4
 # boot: lockdown=confidentiality ftrace_filter=vfs_read
 #
 # A kernel that is locked down from boot has no files of the tracer, and boots without a complaint.

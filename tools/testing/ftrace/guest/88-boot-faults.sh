@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 # boot: fail_ftrace_site=1,100,3000,1
 #
 # At boot the bytes of one call site are wrong: the site is reported, and everything else works.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 4
 # boot: ftrace=function ftrace_filter=:mod:ftmod_a ftrace_notrace=ftmod_a_two:mod:ftmod_a ftrace_filter=*:mod:nosuch ftrace_notrace=vfs_read,vfs_write ftrace_notrace=vfs_open ftrace_graph_filter=vfs_read ftrace_graph_filter=vfs_open,vfs_write ftrace_graph_notrace=ksys_read ftrace_graph_notrace=ksys_write
 #
 # Boot parameters of filters: filters for modules that are loaded later, and parameters that are given

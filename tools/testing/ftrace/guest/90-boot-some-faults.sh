@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 # boot: fail_ftrace_site=1,1,3000,-1 log_buf_len=1M trace_event=initcall:initcall_level
 #
 # At boot the bytes of one call site in a hundred are wrong, taken at random: they are reported, and

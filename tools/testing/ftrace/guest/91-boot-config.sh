@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 1
 # boot: bootconfig
 # bootconfig: ftrace.ftrace.filters = "ftmod_a_one:mod:ftmod_a"
 # bootconfig: ftrace.instance.later.ftrace.filters = "ftmod_a_*:mod:ftmod_a", "!nosuch:mod:nosuch", "vfs_read:traceoff"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 4
 # boot: retbleed=force,unret
 #
 # The instructions of trampolines with the return thunk of AMD CPUs.
