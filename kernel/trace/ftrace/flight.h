@@ -80,6 +80,19 @@ void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flig
 			  int cpu);
 bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			struct ftrace_flight_call *call);
+
+/* flight_iter.c */
+struct ftrace_flight_stamp ftrace_flight_stamp_now(struct trace_array *tr);
+void ftrace_flight_open(struct trace_iterator *iter);
+void ftrace_flight_close(struct trace_iterator *iter);
+struct ftrace_flight_cursor *ftrace_flight_cursor(struct trace_iterator *iter, int cpu);
+void ftrace_flight_print_header(struct seq_file *m);
+
+/* No other tracer opens files so. */
+static inline bool ftrace_flight_is_read(const struct trace_iterator *iter)
+{
+	return iter->trace && iter->trace->open == ftrace_flight_open;
+}
 #else
 static inline struct ftrace_flight *ftrace_ops_flight(const struct ftrace_ops *ops)
 {

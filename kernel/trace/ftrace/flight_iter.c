@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What readers of a trace array get from its flight recorder.
+ *
+ * While somebody reads the file trace, nothing is recorded. The reader has a cursor in the ring of
+ * each CPU, which makes entries of the function tracer from records, one at a time. trace.c merges
+ * them by time with those of other CPUs, and with events in the ring buffer.
+ */
+#include <linux/ftrace.h>
+#include <linux/ftrace_flight.h>
+#include <linux/math64.h>
+#include <linux/timex.h>
+
+#include "../trace_output.h"
+#include "core.h"
+#include "flight.h"
+
+/* Of an entry whose flags are not known. No real entry has all of them. */
+#define NO_FLAGS	0xff
+
+/**
+ * struct flight_iter - what a reader of the file trace has
+ * @flight: the recorder
+ * @cursor: of each CPU
+ */
+struct flight_iter {
+	struct ftrace_flight		*flight;
+	struct ftrace_flight_cursor	cursor[];
+};
+
+/**
+ * ftrace_flight_stamp_now - the time, in the clock of a trace array and in cycles
+ * @tr: the trace array
+ *
+ * Context: Any context.
+ * Return: both.
+ */
+struct ftrace_flight_stamp ftrace_flight_stamp_now(struct trace_array *tr)
+{
+	return (struct ftrace_flight_stamp){
+		.clock = ring_buffer_time_stamp(tr->array_buffer.buffer),
+		.cycles = get_cycles(),
+	};
+}
+
+static u64 flight_clock(const struct ftrace_flight *flight, u64 cycles)
+{
+	u64 all = flight->stop.cycles - flight->start.cycles;
+
+	if ((s64)all <= 0 || cycles < flight->start.cycles)
+		return flight->start.clock;
+	return flight->start.clock +
+		mul_u64_u64_div_u64(cycles - flight->start.cycles,
+				    flight->stop.clock - flight->start.clock, all);
+}
+
+static struct ftrace_flight *flight_of(struct trace_iterator *iter)
+{
+	struct flight_iter *fi = iter->private;
+
+	if (!ftrace_flight_is_read(iter) || iter->snapshot || IS_ERR(fi))
+		return NULL;
+	return fi ? fi->flight : READ_ONCE(iter->tr->flight);
+}
+
+/* Where a reader is in the ring of a CPU; NULL if there is no ring. */
+struct ftrace_flight_cursor *ftrace_flight_cursor(struct trace_iterator *iter, int cpu)
+{
+	struct ftrace_flight *flight = flight_of(iter);
+	struct flight_iter *fi = iter->private;
+	struct ftrace_flight_cursor *cursor;
+
+	if (!flight)
+		return NULL;
+	cursor = fi ? &fi->cursor[cpu] : &flight->dump[cpu];
+	if (!cursor->place.pos)
+		ftrace_flight_rewind(flight, cursor, cpu);
+	return cursor;
+}
+
+/**
+ * ftrace_flight_open - somebody begins to read a trace array that has a flight recorder
+ * @iter: the reader
+ *
+ * The recorder is paused until ftrace_flight_close(). Without memory, @iter->private is an error.
+ *
+ * Context: Process context, may sleep; with interrupts off nothing is done. trace_types_lock held.
+ */
+void ftrace_flight_open(struct trace_iterator *iter)
+{
+	struct ftrace_flight *flight = iter->tr->flight;
+	struct flight_iter *fi;
+
+	/* A dump, with interrupts off, has cursors of its own. */
+	if (iter->snapshot || irqs_disabled())
+		return;
+	fi = kvzalloc(struct_size(fi, cursor, nr_cpu_ids), GFP_KERNEL);
+	if (!fi) {
+		iter->private = ERR_PTR(-ENOMEM);
+		return;
+	}
+	fi->flight = ftrace_flight_get(flight);
+	iter->private = fi;
+	ftrace_flight_pause(flight, true);
+	if (tracer_tracing_is_on(iter->tr))
+		flight->stop = ftrace_flight_stamp_now(iter->tr);
+}
+
+/**
+ * ftrace_flight_close - the reader has come to an end
+ * @iter: the reader
+ *
+ * Context: Process context, may sleep. trace_types_lock held.
+ */
+void ftrace_flight_close(struct trace_iterator *iter)
+{
+	struct flight_iter *fi = iter->private;
+
+	iter->private = NULL;
+	if (IS_ERR_OR_NULL(fi))
+		return;
+	ftrace_flight_pause(fi->flight, false);
+	ftrace_flight_put(fi->flight);
+	kvfree(fi);
+}
+
+/* Get the next call of a CPU. */
+static bool flight_fill(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor)
+{
+	struct ftrace_flight_call call;
+
+	if (cursor->ready)
+		return true;
+	if (!ftrace_flight_next(flight, cursor, &call))
+		return false;
+	cursor->entry.ent = (struct trace_entry){
+		.type = TRACE_FN, .flags = NO_FLAGS, .preempt_count = NO_FLAGS, .pid = call.pid };
+	cursor->entry.ip = call.ip;
+	cursor->entry.parent_ip = call.parent_ip;
+	cursor->ts = flight_clock(flight, call.time);
+	cursor->ready = true;
+	return true;
+}
+
+/**
+ * trace_flight_reads - does a reader read a flight recorder?
+ * @iter: the reader
+ *
+ * Context: Any context, preemption off unless the reader is of an open file.
+ * Return: true if it does.
+ */
+bool trace_flight_reads(struct trace_iterator *iter)
+{
+	return flight_of(iter);
+}
+
+/**
+ * trace_flight_peek - look at the next entry of a CPU
+ * @iter: the reader
+ * @cpu: the CPU
+ * @ent: the next entry in the ring buffer, NULL if there is none
+ * @ts: the time of @ent; here is put the time of the entry that is returned
+ *
+ * Context: As trace_flight_reads().
+ * Return: the older one of @ent and of the next entry of the flight recorder.
+ */
+struct trace_entry *trace_flight_peek(struct trace_iterator *iter, int cpu,
+				      struct trace_entry *ent, u64 *ts)
+{
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor(iter, cpu);
+
+	if (!cursor || !flight_fill(flight_of(iter), cursor))
+		return ent;
+	if (ent && ts && *ts <= cursor->ts)
+		return ent;
+	if (ts)
+		*ts = cursor->ts;
+	iter->ent_size = sizeof(cursor->entry);
+	return &cursor->entry.ent;
+}
+
+/**
+ * trace_flight_advance - go behind the entry that a reader has found
+ * @iter: the reader
+ *
+ * Context: As trace_flight_reads().
+ * Return: true if the entry is of a flight recorder.
+ */
+bool trace_flight_advance(struct trace_iterator *iter)
+{
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor(iter, iter->cpu);
+
+	if (!cursor)
+		return false;
+	cursor->shown = iter->ent == &cursor->entry.ent;
+	if (cursor->shown)
+		cursor->ready = false;
+	return cursor->shown;
+}
+
+/**
+ * trace_flight_consumed - is the entry that a reader has shown one of a flight recorder?
+ * @iter: the reader
+ *
+ * Context: As trace_flight_reads().
+ * Return: true if it is, so there is nothing to remove from the ring buffer.
+ */
+bool trace_flight_consumed(struct trace_iterator *iter)
+{
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor(iter, iter->cpu);
+
+	return cursor && cursor->shown;
+}
+
+/**
+ * trace_flight_rewind - go to the oldest entry of a CPU
+ * @iter: the reader
+ * @cpu: the CPU
+ *
+ * Context: As trace_flight_reads().
+ */
+void trace_flight_rewind(struct trace_iterator *iter, int cpu)
+{
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor(iter, cpu);
+
+	if (cursor)
+		ftrace_flight_rewind(flight_of(iter), cursor, cpu);
+}
+
+/**
+ * trace_flight_empty - has a flight recorder no more entries?
+ * @iter: the reader
+ *
+ * Context: As trace_flight_reads().
+ * Return: true if there is none.
+ */
+bool trace_flight_empty(struct trace_iterator *iter)
+{
+	struct ftrace_flight *flight = flight_of(iter);
+	int cpu;
+
+	if (!flight)
+		return true;
+	for_each_tracing_cpu(cpu) {
+		if (iter->cpu_file != RING_BUFFER_ALL_CPUS && iter->cpu_file != cpu)
+			continue;
+		if (flight_fill(flight, ftrace_flight_cursor(iter, cpu)))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * trace_flight_flags - show the flags of an entry of a flight recorder as unknown
+ * @s: where to show them
+ * @entry: any entry
+ *
+ * Context: Any context.
+ * Return: true if the entry is one of a flight recorder.
+ */
+bool trace_flight_flags(struct trace_seq *s, struct trace_entry *entry)
+{
+	if (entry->flags != NO_FLAGS || entry->preempt_count != NO_FLAGS)
+		return false;
+	trace_seq_puts(s, "?????");
+	return true;
+}
+
+static void flight_count(const struct ftrace_flight *flight, int cpu, u64 *written, u64 *kept,
+			 u64 *lost)
+{
+	const struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
+	unsigned int size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
+	unsigned long pos = (long)READ_ONCE(c->next) >> 1, end = READ_ONCE(c->end);
+	u64 in_lap = (pos - c->base) / size;
+
+	*written += READ_ONCE(c->records) + in_lap;
+	*kept += in_lap + (end > pos ? (end - pos) / size : 0);
+	*lost += READ_ONCE(c->lost);
+}
+
+/**
+ * trace_flight_stats - show the counts of a CPU
+ * @tr: the trace array
+ * @s: where to show them
+ * @cpu: the CPU
+ *
+ * Context: Process context.
+ */
+void trace_flight_stats(struct trace_array *tr, struct trace_seq *s, int cpu)
+{
+	u64 written = 0, kept = 0, lost = 0;
+
+	guard(mutex)(&trace_types_lock);
+	if (!tr->flight)
+		return;
+	flight_count(tr->flight, cpu, &written, &kept, &lost);
+	trace_seq_printf(s, "flight records: %llu\n", kept);
+	trace_seq_printf(s, "flight overrun: %llu\n", written - kept);
+	trace_seq_printf(s, "flight lost: %llu\n", lost);
+}
+
+/**
+ * ftrace_flight_print_header - print what is above the first line of the file trace
+ * @m: where to print it
+ *
+ * Context: Process context.
+ */
+void ftrace_flight_print_header(struct seq_file *m)
+{
+	struct trace_iterator *iter = m->private;
+	struct ftrace_flight *flight = flight_of(iter);
+	u64 written = 0, kept = 0, lost = 0;
+	int cpu;
+
+	if (!flight) {
+		seq_puts(m, "# no memory to read the flight recorder\n");
+		return;
+	}
+	for_each_tracing_cpu(cpu)
+		flight_count(flight, cpu, &written, &kept, &lost);
+	seq_printf(m, "# records-in-rings/records-written: %llu/%llu   lost: %llu   #P:%d\n#\n",
+		   kept, written, lost, num_online_cpus());
+	seq_puts(m, "# interrupts, need-resched, context and preemption are not recorded: ?????\n#\n");
+	seq_puts(m, "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+		    "#              | |         |   |||||     |         |\n");
+}

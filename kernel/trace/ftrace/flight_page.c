@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pages of trace_pipe_raw with what a flight recorder has recorded.
+ *
+ * The entries of a CPU are written into pages, one after the other, in the format that the ring
+ * buffer has and events/header_page describes. So programs that read pages need not know that there
+ * was no ring buffer.
+ */
+#include <linux/ftrace.h>
+#include <linux/ftrace_flight.h>
+#include <linux/ring_buffer.h>
+
+#include "../trace.h"
+#include "flight.h"
+
+/* The lengths of data that the header of an event has room for, and the bits of its time. */
+#define EVENT_SMALL	(4 * RINGBUF_TYPE_DATA_TYPE_LEN_MAX)
+#define EVENT_TIME_BITS	27
+/* What an event may need besides its data: an event for the time, its own header and length. */
+#define EVENT_HEADERS	(4 * sizeof(u32))
+
+/* In the field commit of a page: there were events before the first one, which were overwritten. */
+#define PAGE_MISSED	BIT(31)
+
+/**
+ * struct flight_page - a page of the ring buffer, as events/header_page describes it
+ * @time: of the first event
+ * @commit: bytes of @data that are used
+ * @data: events
+ */
+struct flight_page {
+	u64	time;
+	local_t	commit;
+	u8	data[];
+};
+
+/**
+ * trace_flight_raw_open - somebody begins to read pages of a CPU
+ * @iter: the reader
+ *
+ * A flight recorder is paused until trace_flight_raw_close().
+ *
+ * Context: Process context, may sleep. trace_types_lock held.
+ * Return: 0, or -ENOMEM.
+ */
+int trace_flight_raw_open(struct trace_iterator *iter)
+{
+	if (!ftrace_flight_is_read(iter))
+		return 0;
+	ftrace_flight_open(iter);
+	return PTR_ERR_OR_ZERO(iter->private);
+}
+
+/**
+ * trace_flight_raw_close - somebody ends to read pages of a CPU
+ * @iter: the reader
+ *
+ * Context: Process context, may sleep. trace_types_lock held.
+ */
+void trace_flight_raw_close(struct trace_iterator *iter)
+{
+	if (ftrace_flight_is_read(iter))
+		ftrace_flight_close(iter);
+}
+
+/* Write the entry that @iter has found behind the @used bytes of a page. Returns the bytes used. */
+static unsigned int flight_page_add(struct flight_page *page, unsigned int used, u64 delta,
+				    const struct trace_iterator *iter, bool shown)
+{
+	struct ring_buffer_event *event = (void *)page->data + used;
+	unsigned int size = ALIGN(iter->ent_size, 4);
+	bool large = size > EVENT_SMALL;
+	struct trace_entry *ent;
+
+	if (delta >> EVENT_TIME_BITS) {
+		event->type_len = RINGBUF_TYPE_TIME_EXTEND;
+		event->time_delta = delta & GENMASK(EVENT_TIME_BITS - 1, 0);
+		event->array[0] = delta >> EVENT_TIME_BITS;
+		event = (void *)&event->array[1];
+		delta = 0;
+	}
+	event->type_len = large ? 0 : size / 4;
+	event->time_delta = delta;
+	if (large)
+		event->array[0] = size + sizeof(event->array[0]);
+	ent = (void *)&event->array[large];
+	memcpy(ent, iter->ent, iter->ent_size);
+	/* There is no way to say that they are not known. */
+	if (shown) {
+		ent->flags = 0;
+		ent->preempt_count = 0;
+	}
+	return (void *)ent + size - (void *)page->data;
+}
+
+/**
+ * trace_flight_read_page - write the next entries of a CPU into a page
+ * @iter: the reader
+ * @rpage: the page
+ *
+ * Context: As trace_flight_reads(). The caller has the lock of readers of the CPU.
+ * Return: 0, or -ENODATA if there are no more entries.
+ */
+int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_page *rpage)
+{
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor(iter, iter->cpu_file);
+	struct flight_page *page = ring_buffer_read_page_data(rpage);
+	unsigned int room = ring_buffer_read_page_size(rpage) - sizeof(*page);
+	unsigned int used = 0;
+	u32 missed = 0;
+	u64 last = 0;
+
+	memset(page, 0, room + sizeof(*page));
+	while (trace_find_next_entry_inc(iter)) {
+		bool lost = !cursor->shown && iter->lost_events;
+
+		if (!used) {
+			page->time = iter->ts;
+			last = iter->ts;
+			missed = lost ? PAGE_MISSED : 0;
+		} else if (lost || used + EVENT_HEADERS + ALIGN(iter->ent_size, 4) > room) {
+			/* It is the first one of the next page. */
+			cursor->ready = cursor->shown;
+			break;
+		}
+		used = flight_page_add(page, used, iter->ts - last, iter, cursor->shown);
+		last = iter->ts;
+		if (!cursor->shown)
+			ring_buffer_consume(iter->array_buffer->buffer, iter->cpu, NULL, NULL);
+	}
+	local_set(&page->commit, used | missed);
+	return used ? 0 : -ENODATA;
+}
