@@ -1,12 +1,15 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The planted faults fit the code: each patch applies, has one file, and names tests and variants of
-# models that exist, or a reason why no test sees the fault; each file of the core has a fault.
+# The planted faults fit the code: each can be planted, and names tests and variants of models that
+# exist, or a reason why no test sees it; each file of the core has a fault, planted or generated.
 
 use strict;
 use warnings;
 use File::Basename;
+use File::Copy;
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
 use FindBin;
 use Test::More;
 
@@ -29,37 +32,42 @@ sub known {
 	return $word =~ /^(?:boot|kunit)$/ || -f "$tests/guest/$word" || $word =~ /\.t$/ && -f "$tests/$word";
 }
 
-for my $patch (glob "$FindBin::RealBin/*.patch") {
-	my $name = basename($patch, '.patch');
-	my ($head, $diff) = split /^(?=--- )/m, slurp($patch), 2;
-	my ($fault, @lines) = split /\n/, $head;
-	my @files = ($diff // '') =~ m{^\+\+\+ b/(\S+)}mg;
+my $planter = "$FindBin::RealBin/fault";
+my $tree = tempdir(CLEANUP => 1);
+for my $name (split /\n/, qx($planter list)) {
+	my ($file, $fault, @lines) = split /\n/, qx($planter show $name);
 	my @bad;
 
-	push @bad, 'no line that says the fault' if ($fault // '') !~ /^\w.{20,}[^.]$/;
-	push @bad, 'not one file' if @files != 1;
-	for my $line (grep { /./ } @lines) {
+	push @bad, 'no line that says the fault' if $fault !~ /^\w.{20,}[^.]$/;
+	for my $line (@lines) {
 		next if $line =~ /^Survives: .+\.$/;
 		if ($line =~ /^Tests: model (.+)/) {
 			push @bad, "no variant $1" if !$variant{$1};
 			next;
 		}
 		next if $line =~ /^Tests: native(?: address| thread)?$/;
-		my ($words) = $line =~ /^Tests: (?:locks |memory |btf |i386 |7\.3 )?(.+)/ or push @bad, "what is this: $line";
-		push @bad, map { "no test $_" } grep { !known($_) } split ' ', $words // '';
+		my ($words) = $line =~ /^Tests: (?:locks |memory |btf |i386 |7\.3 )?(.+)/;
+		push @bad, map { "no test $_" } grep { !known($_) } split ' ', $words;
 	}
-	push @bad, 'no tests and no reason' if !grep { /^(?:Tests|Survives): / } @lines;
-	# A version of Linux can have a file of its own.
-	my $dir = $root;
-	my $own = 'patches/' . ((grep { /^Tests: 7\.3 / } @lines) ? '7.3' : '6.12') . '/files';
-	if (-f "$root/$own/" . ($files[0] // '')) {
-		$dir = "$root/$own";
-		@files = map { "$own/$_" } @files;
-	}
-	push @bad, 'does not apply'
-		if system "patch -d '$dir' -p1 -s -f -F0 -r - --dry-run <'$patch' >/dev/null 2>&1";
-	is(join('; ', @bad), '', "$name: the patch is in order");
-	$faulty{$_} = 1 for @files;
+	push @bad, 'no tests and no reason' if !@lines;
+	# Linux 6.12 can have a file of its own.
+	my $own = 'patches/6.12/files';
+	my $from = -f "$root/$own/$file" && !(grep { /^Tests: 7\.3 / } @lines) ? "$own/$file" : $file;
+	make_path(dirname("$tree/$file"));
+	copy("$root/$from", "$tree/$file") or push @bad, "no file $from";
+	push @bad, 'cannot be planted' if system "$planter plant $name $tree";
+	is(join('; ', @bad), '', "$name: the fault is in order");
+	$faulty{$from} = 1;
+}
+for my $bad (['no fault nothing', 'plant', 'nothing', $tree], ['usage', 'show'], ['usage']) {
+	my ($message, @words) = @$bad;
+	like(qx($planter @words 2>&1), qr/^(?:fault: )?$message/, "fault @words: a message");
+}
+
+# "make faults" generates those of these files.
+my ($generated) = slurp("$root/Makefile") =~ /^FILES\t\?= ((?:.*\\\n)*.*)/m;
+for my $name (split /[\s\\]+/, $generated) {
+	$faulty{$_} = 1 for map { s{^\Q$root\E/}{}r } glob "$root/{,patches/6.12/files/}{kernel/trace,arch/x86/kernel}/ftrace/$name";
 }
 
 # Headers with code, too. Without a fault are names.h, where any other bit for a character is as good,

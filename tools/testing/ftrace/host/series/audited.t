@@ -19,7 +19,7 @@ known()
 	local tests=tools/testing
 
 	[ -e "$tests/ftrace/$1" ] || [ -e "$tests/ftrace/guest/$1" ] || [ -e "$tests/ftrace/model/$1" ] ||
-		[ -e "$tests/ftrace/mutants/$1" ] || compgen -G "$tests/ftrace/*/$1" >/dev/null ||
+		grep -q "^$1: " "$tests"/ftrace/mutants/*.faults || compgen -G "$tests/ftrace/*/$1" >/dev/null ||
 		compgen -G "$tests/ftrace/*/*/$1" >/dev/null ||
 		[ -n "$(find "$build/base-src/$tests/selftests/ftrace" -name "$1")" ] ||
 		grep -rq "KUNIT_CASE[A-Z_]*($1)" kernel/trace/ftrace arch/x86 patches/*/files
