@@ -109,7 +109,7 @@ void ftrace_keep_failed_names(struct module *mod)
 		if (entry->mod == mod)
 			/* Pairs with READ_ONCE() in init_name_buildid(). */
 			WRITE_ONCE(entry->mod, NULL);
-		else if (!entry->mod && !strcmp(entry->module, mod->name))
+		else if (!entry->mod && !strcmp(entry->module, module_name(mod)))
 			init_name_drop(entry);
 	}
 }

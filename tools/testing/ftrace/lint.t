@@ -198,6 +198,9 @@ while read -r object; do
 	quiet "compile: $object" awk -v name="$source." 'index($0, name) && /warning|error/' \
 		"$build/lint.log"
 done < <(objects)
+# The sources see less of struct module then.
+ok "compile: a kernel without modules" scripts/build -o lint-tiny \
+	-t "kernel/trace/ftrace/ arch/x86/kernel/ftrace/" tiny
 quiet "each file calls only files above it in the document" tools/testing/ftrace/map-check \
 	Documentation/trace/ftrace-core.rst "$build"/lint/kernel/trace/ftrace/[a-z]*.o \
 	"$build"/lint/arch/x86/kernel/ftrace/*.o
