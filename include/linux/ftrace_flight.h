@@ -69,7 +69,8 @@ struct ftrace_flight_cursor;
  * @since: calls before this time were cleared, in cycles
  * @base: address of the ring
  * @last: address behind the ring. A lap ends at the first group from here on.
- * @behind: address behind the memory
+ * @behind: address behind the records. There is a u32 for each group: the task that ran when the group
+ *	began; FTRACE_FLIGHT_NOBODY if the records of the group tell
  * @end: where the lap before has ended; @base if there was none
  * @groups: groups that were begun while a window was open that had been open before
  * @max: when @groups is this, a new group may meet the record of the oldest window
@@ -79,6 +80,7 @@ struct ftrace_flight_cursor;
  * @away: address of the word of a switch that was recorded while recording was off; 0 if the last
  *	switch was recorded while it was on
  * @away_next: @next after it
+ * @switching: @pid is new, and the switch is not recorded yet
  */
 struct ftrace_flight_cpu {
 	u64		next;
@@ -96,6 +98,7 @@ struct ftrace_flight_cpu {
 	u64		records;
 	unsigned long	away;
 	u64		away_next;
+	bool		switching;
 };
 
 /**

@@ -155,6 +155,19 @@ static void flight_refuse(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool
 	this_cpu_add(cpu->lost, lost / (2 * size));
 }
 
+/*
+ * A reader begins anywhere, and should not have to look for a switch in all of the ring. What an NMI
+ * finds in the middle of a switch may be either task's.
+ */
+static void flight_group_pid(struct ftrace_flight_cpu *c, u64 next, bool timed)
+{
+	unsigned long at = ((long)next >> 1) - c->base;
+	u32 *pids = (u32 *)c->behind;
+
+	WRITE_ONCE(pids[at / (timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP)],
+		   c->switching ? FTRACE_FLIGHT_NOBODY : c->pid);
+}
+
 static __always_inline bool flight_group(struct ftrace_flight_cpu __percpu *cpu, u64 next,
 					 bool timed)
 {
@@ -166,6 +179,9 @@ static __always_inline bool flight_group(struct ftrace_flight_cpu __percpu *cpu,
 		flight_refuse(cpu, next, timed);
 		return false;
 	}
+	flight_group_pid(c, next, timed);
+	/* Who finds the time of this lap finds the task of this lap. */
+	barrier();
 	cycles = get_cycles();
 	flight_store(timed, next, cycles, flight_time_word(cycles, next));
 	/* Not earlier: until here, our own record was not written. */
@@ -316,6 +332,8 @@ void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 
 	ftrace_flight_mark(flight);
 	flight_window_open();
+	this_cpu_write(cpu->switching, true);
+	barrier();
 	this_cpu_write(cpu->pid, next);
 	if ((!off || !flight_switch_again(cpu, next)) && flight_reserve(flight, &at, true)) {
 		flight_store(flight->timed, at, get_cycles(),
@@ -323,6 +341,8 @@ void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 		this_cpu_write(cpu->away, off ? ((long)at >> 1) + 8 * flight->timed : 0);
 		this_cpu_write(cpu->away_next, at + 2 * size);
 	}
+	barrier();
+	this_cpu_write(cpu->switching, false);
 	flight_window_close();
 }
 
@@ -378,13 +398,14 @@ static int flight_ring_make(struct ftrace_flight *flight, int cpu, unsigned long
 {
 	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
 	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
-	void *ring = vzalloc_node(size + OVERRUN * group, cpu_to_node(cpu));
+	unsigned long groups = size / group + OVERRUN;
+	void *ring = vzalloc_node(groups * (group + sizeof(u32)), cpu_to_node(cpu));
 
 	if (!ring)
 		return -ENOMEM;
 	c->base = (unsigned long)ring;
 	c->last = c->base + size;
-	c->behind = c->last + OVERRUN * group;
+	c->behind = c->base + groups * group;
 	c->end = c->base;
 	c->next = (u64)c->base << 1;
 	c->pid = FTRACE_FLIGHT_NOBODY;

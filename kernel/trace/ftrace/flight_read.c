@@ -77,18 +77,34 @@ static enum flight_kind flight_step(const struct ftrace_flight *flight,
 	return flight_kind(rec->word);
 }
 
-/* The task that ran before the first switch that the ring has. */
+/*
+ * The task of the oldest record. A switch says which task it was, or the next group which task runs
+ * when it begins, if there is no switch before that.
+ */
 static u32 flight_first_pid(const struct ftrace_flight *flight,
 			    const struct ftrace_flight_cursor *cursor)
 {
+	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
+	const u32 *pids = (const u32 *)cursor->snap.behind;
 	struct ftrace_flight_place place = cursor->place;
 	struct flight_record rec;
 	enum flight_kind kind;
 
 	do {
+		unsigned long at = place.pos - cursor->snap.base;
+
 		kind = flight_step(flight, &cursor->snap, &place, &rec);
 		if (kind == FLIGHT_SWITCH)
 			return rec.word >> 33 & GENMASK(29, 0);
+		if (kind == FLIGHT_TIME && !(at & (group - 1))) {
+			u32 pid;
+
+			/* The word first; pairs with the order of stores in flight_group(). */
+			smp_rmb();
+			pid = READ_ONCE(pids[at / group]);
+			if (pid != FTRACE_FLIGHT_NOBODY)
+				return pid;
+		}
 	} while (kind != FLIGHT_END);
 	return cursor->snap.pid;
 }

@@ -384,6 +384,52 @@ static void calls_belong_to_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call.pid, 0);
 }
 
+/*
+ * Task n / @step + 1 makes call n. But an NMI makes the first @nmi of these, in the middle of the
+ * switch to that task.
+ */
+static void flight_oldest(struct kunit *test, bool timed, unsigned int step, unsigned int nmi)
+{
+	struct ftrace_flight *flight = flight_new(test, timed);
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+
+	for (unsigned int n = 0; n < 3 * LAP; n += step) {
+		u32 task = n / step + 1;
+
+		preempt_disable();
+		c->switching = true;
+		c->pid = task;
+		flight_calls(flight, n, n + nmi);
+		ftrace_flight_switch(flight, task - 1, task);
+		flight_calls(flight, n + nmi, n + step - 2);
+		ftrace_flight_mark(flight);
+		flight_calls(flight, n + step - 2, n + step);
+		preempt_enable();
+		flight_stopped(flight);
+		ftrace_flight_rewind(flight, &cursor, 0);
+		KUNIT_ASSERT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
+		task = (call.ip - IP(0)) / step;
+		KUNIT_ASSERT_EQ_MSG(test, call.pid, (call.ip - IP(0)) % step < nmi ? task : task + 1,
+				    "call %lu of %u", call.ip - IP(0), n + step);
+		ftrace_flight_off(flight, false);
+	}
+}
+
+/* The oldest call is at each place of a group. */
+static void the_task_of_the_oldest_call_is_known(struct kunit *test)
+{
+	for (int timed = 0; timed < 2; timed++) {
+		flight_oldest(test, timed, 5, 0);
+		flight_oldest(test, timed, 301, 0);
+		flight_oldest(test, timed, 101, 40);
+		/* No switch is left in the ring, or a late one. */
+		flight_oldest(test, timed, LAP + 3, 0);
+		flight_oldest(test, timed, LAP - 200, 70);
+	}
+}
+
 /* The pid of the first call of a ring, and of the last one. */
 static void flight_pids(struct ftrace_flight *flight, u32 *first, u32 *last)
 {
@@ -527,6 +573,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(a_record_that_is_not_written_is_not_shown),
 	KUNIT_CASE(laps_end_at_different_places),
 	KUNIT_CASE(calls_belong_to_tasks),
+	KUNIT_CASE(the_task_of_the_oldest_call_is_known),
 	KUNIT_CASE(tasks_switch_while_off),
 	KUNIT_CASE(trampolines_record),
 	KUNIT_CASE(trampolines_record_times),
