@@ -195,12 +195,17 @@ void __this_cpu_preempt_check(const char *op)
 		native_fail("__this_cpu_%s() while the task can be preempted", op);
 }
 
+void (*native_offers)(const char *file);
+
 void __might_resched(const char *file, int line, unsigned int offsets)
 {
+	void (*offers)(const char *file) = READ_ONCE(native_offers);
 	int cpu = raw_smp_processor_id();
 
 	if (native_preempt_count(cpu) || irqs_off[cpu] || current->rcu_read_lock_nesting)
 		native_fail("sleeps in atomic context at %s:%d", file, line);
+	if (offers)
+		offers(file);
 }
 
 void __might_sleep(const char *file, int line)

@@ -96,10 +96,17 @@ void native_pv_irq_disable(void);
 void native_pv_irq_enable(void);
 bool native_irqs_off(int cpu);
 int native_preempt_count(int cpu);
+/* Where a task may sleep or offers its CPU to others, this is called with the name of the file. */
+extern void (*native_offers)(const char *file);
+/* How often the flight recorder's code gave the CPU to another task. */
+extern unsigned long native_preemptions;
 
 void native_boot(int nr, char **params);
-/* The n-th allocation of ftrace_init() fails, if not 0. */
-extern unsigned int native_boot_fails;
+/*
+ * The n-th allocation of ftrace_init() fails, if not 0; or the n-th of those for the window, for
+ * which the kernel panics.
+ */
+extern unsigned int native_boot_fails, native_window_fails;
 unsigned long native_text_offset(unsigned long addr);
 void native_text_init(void);
 void native_percpu_init(void);

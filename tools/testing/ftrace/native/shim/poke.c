@@ -47,8 +47,19 @@ static void __attribute__((__constructor__)) window_reserve(void)
 	host_reserve((void *)PMD_SIZE, ARRAY_SIZE(window_ptes) * PAGE_SIZE);
 }
 
+unsigned int native_window_fails;
+
+static bool window_alloc_fails(void)
+{
+	static unsigned int nr;
+
+	return ++nr == native_window_fails;
+}
+
 struct mm_struct *mm_alloc(void)
 {
+	if (window_alloc_fails())
+		return NULL;
 	window_mm.pgd = window_pgd;
 	return &window_mm;
 }
@@ -60,9 +71,17 @@ pte_t *get_locked_pte(struct mm_struct *mm, unsigned long addr, spinlock_t **ptl
 #endif
 {
 	unsigned long n = (addr - PMD_SIZE) >> PAGE_SHIFT;
+	static bool made[WINDOW_TABLES];
 
 	if (mm != &window_mm || n >= ARRAY_SIZE(window_ptes))
 		native_fail("page tables of %lx", addr);
+	if (!made[n / PTRS_PER_PTE]) {
+		if (system_state != SYSTEM_BOOTING)
+			native_fail("a page table of the window is made when text is patched");
+		if (window_alloc_fails())
+			return NULL;
+		made[n / PTRS_PER_PTE] = true;
+	}
 	rcu_read_lock();
 	spin_lock(&window_lock);
 	*ptl = &window_lock;

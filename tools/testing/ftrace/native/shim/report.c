@@ -112,6 +112,8 @@ void panic(const char *fmt, ...)
 	va_start(args, fmt);
 	report(fmt, args);
 	va_end(args);
+	if (native_window_fails)
+		host_exit(0);
 	host_abort();
 }
 

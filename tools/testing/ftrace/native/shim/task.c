@@ -131,4 +131,13 @@ signed long schedule_timeout_idle(signed long timeout)
 
 /* In place of a preemption: let another thread of the host run. */
 void preempt_schedule_thunk(void) { }
-void preempt_schedule_notrace_thunk(void) { }
+
+/* Called by trampolines, too, where no register may change. */
+unsigned long native_preemptions;
+
+asm(".pushsection .text\n"
+    ".globl preempt_schedule_notrace_thunk\n"
+    "preempt_schedule_notrace_thunk:\n"
+    "	incq	native_preemptions(%rip)\n"
+    "	ret\n"
+    ".popsection");

@@ -236,6 +236,7 @@ static struct fgraph_ops graph = { .entryfunc = graph_enter, .retfunc = graph_re
 /* After ftrace_kill() sites call what they call, and nothing changes. */
 static void killed(void)
 {
+	static struct ftrace_ops other = { .func = ftrace_kunit_note };
 	/* Only code points to what is kept, where LeakSanitizer does not look. */
 	static struct ftrace_ops *kept;
 	struct native_file *f, *list;
@@ -276,6 +277,8 @@ static void killed(void)
 	EXPECT(PTR_ERR(native_open("enabled_functions", O_RDONLY)) == -ENODEV);
 	EXPECT(ftrace_set_filter(&ops, "native_func_201", 15, 1) == -ENODEV);
 	EXPECT(ftrace_set_filter_ip(&ops, (unsigned long)native_funcs[0], 0, 0) == -ENODEV);
+	EXPECT(ftrace_set_filter(&other, "native_func_201", 15, 1) == -ENODEV);
+	EXPECT(ftrace_set_filter_ip(&other, (unsigned long)native_funcs[0], 0, 0) == -ENODEV);
 	EXPECT(!strcmp(ftrace_kunit_calls_of(ftrace_kunit_func1), "k"));
 	EXPECT(unregister_ftrace_function(&ops) == -ENODEV);
 	EXPECT(register_ftrace_function(&ops) == -ENODEV);
@@ -347,6 +350,11 @@ static void profiles_have_room(void)
 	EXPECT(!native_echo("function_profile_enabled", 0, "0"));
 }
 
+static void no_window(void)
+{
+	EXPECT(!"a boot without the window that text is written through");
+}
+
 static void no_memory(void)
 {
 	EXPECT(ftrace_is_dead());
@@ -359,6 +367,7 @@ static const struct {
 	void		(*func)(void);
 	char		*params[8];
 	unsigned int	fail_nth;	/* this allocation of the boot fails */
+	unsigned int	window_fails;	/* or this one of those for the window */
 } tests[] = {
 	{ "no_parameters", no_parameters },
 	{ "parameters", parameters, {
@@ -381,6 +390,8 @@ static const struct {
 	{ "profiles_have_room", profiles_have_room },
 	{ "killed", killed },
 	{ "no_memory", no_memory, .fail_nth = 1 },
+	{ "no_mm", no_window, .window_fails = 1 },
+	{ "no_page_table", no_window, .window_fails = 3 },
 };
 
 static void run(void *data)
@@ -397,6 +408,7 @@ static void run(void *data)
 		strscpy(params[nr], tests[n].params[nr], size);
 	}
 	native_boot_fails = tests[n].fail_nth;
+	native_window_fails = tests[n].window_fails;
 	native_boot(nr, params);
 	native_mod_setup();
 	tests[n].func();

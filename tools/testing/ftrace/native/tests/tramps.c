@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Trampolines: what unwinders learn of each byte, and the memory that they are in. */
+#include <linux/cpu.h>
+#include <linux/execmem.h>
 #include <linux/ftrace_arch.h>
+#include <linux/memory.h>
 #include <linux/slab.h>
 
 #include <asm/ftrace_patch.h>
 
+#include "../../arch/x86/kernel/ftrace/flight.h"
 #include "trace.h"
 #include "ftrace/core.h"
+#include "ftrace/flight.h"
 #include "ftrace/guards.h"
 #include "targets.h"
 #include "tests.h"
@@ -88,6 +93,322 @@ static void layouts_are_known(struct kunit *test)
 		ftrace_guard_put(guard);
 }
 
+/* The templates of what records a call. */
+static const struct {
+	unsigned long	start, end;
+} records[] = {
+	{ (unsigned long)ftrace_flight_code, (unsigned long)ftrace_flight_code_end },
+	{ (unsigned long)ftrace_flight_timed_code, (unsigned long)ftrace_flight_timed_code_end },
+};
+
+static struct ftrace_flight *flights[2];
+static struct ftrace_guard *guards[2];
+
+static void recorders_free(void *unused)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		if (flights[i])
+			ftrace_flight_put(flights[i]);
+		guard(mutex)(&ftrace_lock);
+		if (guards[i])
+			ftrace_guard_put(guards[i]);
+	}
+}
+
+/* One without times and one with times, and two guards that turn nobody away. */
+static void recorders_make(struct kunit *test)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		flights[i] = ftrace_flight_make(SZ_16K, NULL, i);
+		guards[i] = ftrace_guard_make(i ? 0x12345678 : 1);
+	}
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, recorders_free, NULL), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		KUNIT_ASSERT_NOT_NULL(test, flights[i]);
+		KUNIT_ASSERT_NOT_NULL(test, guards[i]);
+	}
+}
+
+static struct ftrace_tramp *tramp_make(const struct ftrace_call *calls, unsigned int nr, bool regs)
+{
+	guard(mutex)(&ftrace_lock);
+	return arch_ftrace_tramp_make(calls, nr, regs, 0);
+}
+
+static void tramp_free(struct ftrace_tramp *tramp)
+{
+	guard(mutex)(&ftrace_lock);
+	arch_ftrace_tramp_free(tramp);
+}
+
+/* How many bytes from @at on have the layout of @ip. */
+static unsigned int layout_of(unsigned long at, unsigned long ip)
+{
+	unsigned int len = 0;
+
+	while (ftrace_tramp_template_ip(at + len) == ip)
+		len++;
+	return len;
+}
+
+/*
+ * The code that records is at the start, and each byte of it has the layout of its template. A
+ * guard before it has the layout of the start, as the gate has; what comes behind, when nothing is
+ * called, that of the end.
+ */
+static void expect_records(struct kunit *test, const struct ftrace_tramp *tramp,
+			   unsigned int guarded, bool calls, const struct ftrace_call *call)
+{
+	unsigned long at = tramp->addr, end = tramp->addr + tramp->size;
+	unsigned long start = (unsigned long)templates[0].start;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		bool timed = call[i].flight == flights[1];
+		unsigned int len;
+
+		if (guarded & 1 << i) {
+			/* cmpl $imm, %gs:word has a byte or four; and the jump six. */
+			len = layout_of(at, start);
+			KUNIT_EXPECT_EQ(test, len, 8U + (i ? 4 : 1) + 6);
+			at += len;
+		}
+		for (len = 0; len < records[timed].end - records[timed].start; len++)
+			KUNIT_EXPECT_EQ(test, ftrace_tramp_template_ip(at + len),
+					records[timed].start + len);
+		at += len;
+	}
+	if (!calls) {
+		KUNIT_EXPECT_LT(test, at, end);
+		KUNIT_EXPECT_EQ(test, layout_of(at, (unsigned long)templates[0].end), end - at);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_tramp_template_ip(at), start);
+	KUNIT_EXPECT_EQ(test, ftrace_tramp_template_ip(at + 1), start + 1);
+}
+
+static void layouts_of_recorders_are_known(struct kunit *test)
+{
+	recorders_make(test);
+	for (unsigned int n = 0; n < 16; n++) {
+		unsigned int first = n & 1, guarded = n >> 1 & 3, others = n >> 3;
+		struct ftrace_call call[3] = {
+			{ .flight = flights[first] }, { .flight = flights[!first] },
+			{ .func = ftrace_kunit_note_x, .ops = &ops[0] },
+		};
+		struct ftrace_tramp *tramp;
+
+		for (unsigned int i = 0; i < 2; i++)
+			call[i].guard = guarded & 1 << i ? guards[i] : NULL;
+		tramp = tramp_make(call, 2 + others, false);
+		KUNIT_ASSERT_NOT_NULL(test, tramp);
+		expect_records(test, tramp, guarded, others, call);
+		tramp_free(tramp);
+	}
+}
+
+static u64 next_of(const struct ftrace_flight *flight)
+{
+	return per_cpu_ptr(flight->cpu, raw_smp_processor_id())->next;
+}
+
+static void record_func1(struct kunit *test, struct ftrace_ops *op, unsigned int i,
+			 struct ftrace_guard *guard)
+{
+	ftrace_flight_off(flights[i], false);
+	*op = (struct ftrace_ops){
+		.func = ftrace_flight_func, .flight = flights[i], .guard = guard,
+	};
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(op, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(op), 0);
+}
+
+/* A guard turns the task away from its own recorder only. */
+static void recorders_have_guards(struct kunit *test)
+{
+	static struct ftrace_ops flight_ops[2];
+
+	recorders_make(test);
+	for (unsigned int i = 0; i < 2; i++) {
+		ftrace_kunit_add_ops(test, &flight_ops[i]);
+		record_func1(test, &flight_ops[i], i, guards[i]);
+	}
+	for (unsigned int n = 0; n < 16; n++) {
+		u64 next[2] = { next_of(flights[0]), next_of(flights[1]) };
+
+		for (unsigned int i = 0; i < 2; i++)
+			this_cpu_write(*guards[i]->word, guards[i]->skip + (n >> i & 1));
+		KUNIT_EXPECT_EQ(test, ftrace_kunit_func1(40), 41);
+		for (unsigned int i = 0; i < 2; i++)
+			KUNIT_EXPECT_EQ(test, next_of(flights[i]) != next[i], n >> i & 1);
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&flight_ops[i]), 0);
+}
+
+/* Where a task that records has been interrupted, it gives the CPU to another one at the end. */
+static void recorders_are_preempted(struct kunit *test)
+{
+	static struct ftrace_ops flight_ops;
+	unsigned long before;
+
+	recorders_make(test);
+	ftrace_kunit_add_ops(test, &flight_ops);
+	for (unsigned int i = 0; i < 2; i++) {
+		record_func1(test, &flight_ops, i, NULL);
+		/* The first record of a group takes longer. */
+		ftrace_kunit_func1(1);
+		before = native_preemptions;
+		ftrace_kunit_func1(1);
+		KUNIT_EXPECT_EQ(test, native_preemptions - before, 0UL);
+		set_preempt_need_resched();
+		KUNIT_EXPECT_EQ(test, ftrace_kunit_func1(40), 41);
+		clear_preempt_need_resched();
+		KUNIT_EXPECT_EQ(test, native_preemptions - before, 1UL);
+		preempt_disable();
+		set_preempt_need_resched();
+		ftrace_kunit_func1(1);
+		clear_preempt_need_resched();
+		preempt_enable();
+		KUNIT_EXPECT_EQ(test, native_preemptions - before, 1UL);
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&flight_ops), 0);
+		ftrace_free_filter(&flight_ops);
+	}
+}
+
+/* A callback that uses the register that holds the address of a counter. */
+static void count_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		       struct ftrace_regs *fregs)
+{
+	ftrace_kunit_note_x(ip, parent_ip, op, fregs);
+	asm volatile("xorl %%eax, %%eax" ::: "rax");
+}
+
+static void switch_off(const struct ftrace_tramp *tramp, unsigned int n)
+{
+	struct ftrace_patch off;
+
+	scoped_guard(mutex, &ftrace_lock)
+		arch_ftrace_tramp_off(tramp, n, &off);
+	guard(cpus_read_lock)();
+	guard(mutex)(&text_mutex);
+	arch_ftrace_patch(&(struct ftrace_batch){ &off, 1, NULL });
+}
+
+/*
+ * With SMP, the variables of the kernel image are far from those of a CPU. Seen as variables of the
+ * CPU, such counters have addresses that do not fit into an increment.
+ */
+static void counters_may_be_far_away(struct kunit *test)
+{
+	static struct ftrace_count count[2];
+	struct ftrace_call call[2] = { };
+	struct ftrace_tramp *tramp;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		count[i] = (struct ftrace_count){ };
+		call[i] = (struct ftrace_call){ .func = count_call, .ops = &ops[0] };
+		call[i].count = (__force struct ftrace_count __percpu *)
+			((unsigned long)&count[i] - per_cpu_offset(raw_smp_processor_id()));
+		KUNIT_EXPECT_NE(test, (__force long)call[i].count,
+				(s32)(__force long)call[i].count);
+	}
+	tramp = tramp_make(call, 2, false);
+	KUNIT_ASSERT_NOT_NULL(test, tramp);
+	ftrace_kunit_write_site(ftrace_kunit_func1, 0, tramp->addr);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "xx");
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_func1(40), 41);
+	switch_off(tramp, 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
+	switch_off(tramp, 1);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	for (unsigned int i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, count[i].entered, 2UL + i);
+		KUNIT_EXPECT_EQ(test, count[i].left, 2UL + i);
+	}
+	ftrace_kunit_write_site(ftrace_kunit_func1, tramp->addr, 0);
+	tramp_free(tramp);
+}
+
+#define ARENA_SIZE	SZ_64K
+#define NR_LARGE	60
+
+/* The largest trampoline: the number of slots. */
+static unsigned int largest(const struct ftrace_call *calls, unsigned int nr)
+{
+	unsigned int fits = 1, too_many = nr;
+
+	while (too_many - fits > 1) {
+		unsigned int mid = (fits + too_many) / 2;
+		struct ftrace_tramp *tramp = tramp_make(calls, mid, false);
+
+		if (tramp) {
+			fits = mid;
+			tramp_free(tramp);
+		} else {
+			too_many = mid;
+		}
+	}
+	return fits;
+}
+
+/*
+ * Pieces of memory are used again in the order in which they were freed: so that each trampoline
+ * that fills its piece lies before the one that came before it.
+ */
+static void free_backwards(struct kunit *test)
+{
+	void *piece[NR_LARGE];
+
+	for (unsigned int i = 0; i < NR_LARGE; i++) {
+		piece[i] = execmem_alloc(EXECMEM_FTRACE, ARENA_SIZE);
+		KUNIT_EXPECT_NOT_NULL(test, piece[i]);
+	}
+	for (unsigned int i = NR_LARGE; i--;)
+		if (piece[i])
+			execmem_free(piece[i]);
+}
+
+/* A trampoline may fill a piece of memory, and is found up to its last byte. */
+static void large_trampolines_are_found(struct kunit *test)
+{
+	static struct ftrace_tramp *large[NR_LARGE];
+	const unsigned int max = 5000;
+	struct ftrace_call *calls = kunit_kcalloc(test, max, sizeof(*calls), GFP_KERNEL);
+	unsigned int nr, adjacent = 0;
+	unsigned long live;
+
+	KUNIT_ASSERT_NOT_NULL(test, calls);
+	for (unsigned int i = 0; i < max; i++)
+		calls[i] = (struct ftrace_call){ .func = ftrace_kunit_note_x, .ops = &ops[0] };
+	nr = largest(calls, max);
+	KUNIT_EXPECT_GT(test, nr, 1000U);
+	native_settle();
+	live = native_live();
+	KUNIT_EXPECT_NULL(test, tramp_make(calls, nr + 1, false));
+	KUNIT_EXPECT_EQ(test, native_live(), live);
+
+	free_backwards(test);
+	for (unsigned int i = 0; i < NR_LARGE; i++) {
+		large[i] = tramp_make(calls, nr, false);
+		KUNIT_ASSERT_NOT_NULL(test, large[i]);
+		KUNIT_EXPECT_GT(test, large[i]->size, ARENA_SIZE - 64U);
+		KUNIT_EXPECT_LE(test, large[i]->size, ARENA_SIZE + 0U);
+		adjacent += i && large[i]->addr + ARENA_SIZE == large[i - 1]->addr;
+	}
+	KUNIT_EXPECT_GT(test, adjacent, 0U);
+	scoped_guard(preempt)
+		for (unsigned int i = 0; i < NR_LARGE; i++) {
+			unsigned long addr = large[i]->addr;
+
+			KUNIT_EXPECT_PTR_EQ(test, arch_ftrace_tramp_find(addr), large[i]);
+			addr += large[i]->size - 1;
+			KUNIT_EXPECT_PTR_EQ(test, arch_ftrace_tramp_find(addr), large[i]);
+		}
+	for (unsigned int i = 0; i < NR_LARGE; i++)
+		tramp_free(large[i]);
+	native_settle();
+}
+
 /* Many trampolines need more memory, which is given back when they have gone. */
 static void memory_is_given_back(struct kunit *test)
 {
@@ -115,6 +436,11 @@ static void memory_is_given_back(struct kunit *test)
 
 static struct kunit_case tramps_cases[] = {
 	KUNIT_CASE(layouts_are_known),
+	KUNIT_CASE(layouts_of_recorders_are_known),
+	KUNIT_CASE(recorders_have_guards),
+	KUNIT_CASE(recorders_are_preempted),
+	KUNIT_CASE(counters_may_be_far_away),
+	KUNIT_CASE(large_trampolines_are_found),
 	KUNIT_CASE(memory_is_given_back),
 	{ }
 };

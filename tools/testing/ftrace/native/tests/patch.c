@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The patcher alone: text of the tests that is not run, and other tasks that want the CPU. */
+#include <linux/cpu.h>
+#include <linux/execmem.h>
+#include <linux/ftrace_arch.h>
+#include <linux/memory.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include <asm/sections.h>
+#include <asm/text-patching.h>
+
+#include "ftrace/core.h"
+#include "targets.h"
+#include "tests.h"
+
+/* Text that does not fit into the window, which maps the kernel's own text and some more. */
+struct text {
+	unsigned long		start, size;
+	u8			*want;
+	struct ftrace_patch	*patch;
+	unsigned int		nr;
+};
+
+static const unsigned long targets[] = {
+	0, (unsigned long)ftrace_stub, (unsigned long)ftrace_kunit_note,
+};
+
+static unsigned long window_size(void)
+{
+	return (DIV_ROUND_UP(_etext - _stext, PMD_SIZE) + 1) * PMD_SIZE;
+}
+
+static void text_free(void *data)
+{
+	struct text *text = data;
+
+	execmem_free((void *)text->start);
+	kvfree(text->want);
+	kvfree(text->patch);
+}
+
+/* Sites that follow each other closely, or after free pages; every third lies in two pages. */
+static void text_add_sites(struct text *text)
+{
+	static const unsigned int gaps[] = {
+		MCOUNT_INSN_SIZE, 100, PAGE_SIZE - 1, 2 * PAGE_SIZE + 3,
+	};
+	unsigned long at = 0;
+
+	for (unsigned int n = 0; at + 2 * PAGE_SIZE < text->size; n++) {
+		if (n % 3 == 2)
+			at = round_up(at + MCOUNT_INSN_SIZE, PAGE_SIZE) - 1 - n / 3 % 4;
+		/* The bytes of a patch are not compared, so the site needs no record. */
+		text->patch[text->nr++] = (struct ftrace_patch){
+			text->start + at, (struct ftrace_site *)text, 0, 0
+		};
+		at += gaps[n / 3 % 7 % ARRAY_SIZE(gaps)];
+	}
+}
+
+/* What the sites must be, and nothing else has changed. */
+static void text_expect(struct kunit *test, struct text *text)
+{
+	for (unsigned int n = 0; n < text->nr; n++) {
+		const struct ftrace_patch *patch = &text->patch[n];
+		u8 insn[FTRACE_INSN_MAX];
+
+		arch_ftrace_insn(patch->ip, targets[patch->to], insn);
+		memcpy(text->want + (patch->ip - text->start), insn, MCOUNT_INSN_SIZE);
+	}
+	KUNIT_EXPECT_EQ(test, memcmp(text->want, (void *)text->start, text->size), 0);
+}
+
+static struct text *text_make(struct kunit *test)
+{
+	struct text *text = kunit_kzalloc(test, sizeof(*text), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	text->size = window_size() + 100 * PAGE_SIZE;
+	text->start = (unsigned long)execmem_alloc(EXECMEM_FTRACE, text->size);
+	KUNIT_ASSERT_NE(test, text->start, 0UL);
+	text->want = kvmalloc(text->size, GFP_KERNEL);
+	text->patch = kvcalloc(text->size / PAGE_SIZE * 2, sizeof(*text->patch), GFP_KERNEL);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, text_free, text), 0);
+	KUNIT_ASSERT_NOT_NULL(test, text->want);
+	KUNIT_ASSERT_NOT_NULL(test, text->patch);
+	memset(text->want, INT3_INSN_OPCODE, text->size);
+	text_add_sites(text);
+	KUNIT_ASSERT_LE(test, text->nr, text->size / PAGE_SIZE * 2);
+	for (unsigned int n = 0; n < text->nr; n++) {
+		unsigned long ip = text->patch[n].ip;
+
+		arch_ftrace_insn(ip, 0, text->want + (ip - text->start));
+	}
+	memcpy(native_text_alias(text->start), text->want, text->size);
+	return text;
+}
+
+static void text_patch(const struct text *text, unsigned int first)
+{
+	guard(cpus_read_lock)();
+	guard(mutex)(&text_mutex);
+	arch_ftrace_patch(&(struct ftrace_batch){ text->patch + first, text->nr - first, targets });
+}
+
+static void each_page_of_much_text_is_found(struct kunit *test)
+{
+	struct text *text = text_make(test);
+	unsigned long sent;
+
+	KUNIT_EXPECT_EQ(test, text->patch[text->nr - 1].ip - text->start > window_size(), true);
+	/* Each time without one site more, so the end of the window is in different places. */
+	for (unsigned int round = 1; round < 7; round++) {
+		for (unsigned int n = round; n < text->nr; n++) {
+			text->patch[n].from = text->patch[n].to;
+			text->patch[n].to = (round + n) % ARRAY_SIZE(targets);
+		}
+		sent = native_broadcasts();
+		text_patch(text, round);
+		text_expect(test, text);
+		/* Each window has a pipeline of its own, and a part of a chunk. */
+		sent = native_broadcasts() - sent;
+		KUNIT_EXPECT_GE(test, sent, text->nr / 256 + 2UL);
+		KUNIT_EXPECT_LE(test, sent, text->nr / 256 + 2 * 3UL);
+	}
+}
+
+/* How often the patcher offered the CPU to other tasks, and how many sites held int3 then. */
+static unsigned int nr_offers, nr_held;
+
+static void count_held(const char *file)
+{
+	if (!strstr(file, "ftrace/patch.c"))
+		return;
+	nr_offers++;
+	for (unsigned int i = 0; i < NATIVE_FUNCS; i++) {
+		const u8 *site = (u8 *)ftrace_location((unsigned long)native_funcs[i]);
+
+		nr_held += *site == INT3_INSN_OPCODE;
+	}
+}
+
+/* While a task wants the CPU, each chunk has the pipeline for itself. */
+static void other_tasks_get_the_cpu(struct kunit *test)
+{
+	static struct ftrace_ops ops;
+	unsigned long sent;
+
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_func_*", 13, 1), 0);
+	nr_offers = 0;
+	nr_held = 0;
+	native_offers = count_held;
+	set_tsk_thread_flag(current, TIF_NEED_RESCHED);
+	sent = native_broadcasts();
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), 0);
+	sent = native_broadcasts() - sent;
+	clear_tsk_thread_flag(current, TIF_NEED_RESCHED);
+	native_offers = NULL;
+	/* Of two chunks. */
+	KUNIT_EXPECT_EQ(test, nr_offers, 2U);
+	KUNIT_EXPECT_EQ(test, nr_held, 0U);
+	KUNIT_EXPECT_EQ(test, sent, 6UL);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+static void a_barrier_on_each_cpu_is_a_broadcast(struct kunit *test)
+{
+	unsigned long sent = native_broadcasts();
+
+	scoped_guard(cpus_read_lock)
+		arch_ftrace_sync();
+	KUNIT_EXPECT_EQ(test, native_broadcasts() - sent, 1UL);
+}
+
+static struct kunit_case patch_cases[] = {
+	KUNIT_CASE(each_page_of_much_text_is_found),
+	KUNIT_CASE(other_tasks_get_the_cpu),
+	KUNIT_CASE(a_barrier_on_each_cpu_is_a_broadcast),
+	{ }
+};
+
+static struct kunit_suite patch_suite = {
+	.name = "native_patch",
+	.test_cases = patch_cases,
+	.exit = ftrace_kunit_exit,
+	.suite_exit = ftrace_kunit_forget,
+};
+
+kunit_test_suites(&patch_suite);
