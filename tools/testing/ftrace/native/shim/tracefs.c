@@ -46,6 +46,9 @@ static struct dentry *add(const char *name, struct dentry *parent, void *data,
 	e->inode.i_private = data;
 	e->dentry.d_inode = &e->inode;
 	host_lock();
+	for (const struct entry *old = entries; old; old = old->next)
+		if (old->parent == e->parent && !strcmp(old->name, name))
+			native_fail("the file %s is made twice", name);
 	e->next = entries;
 	entries = e;
 	host_unlock();

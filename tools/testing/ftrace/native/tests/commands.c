@@ -39,6 +39,19 @@ static bool on_after(test_func_t func)
 	return tracer_tracing_is_on(tr);
 }
 
+/* An owner that does not know its trace array is warned. */
+static void probes_need_a_trace_array(struct kunit *test)
+{
+	static struct ftrace_probe_ops probe_ops;
+	char glob[] = "ftrace_kunit_func1";
+	unsigned int before = native_warnings;
+
+	KUNIT_EXPECT_EQ(test, register_ftrace_function_probe(glob, NULL, &probe_ops, NULL),
+			-EINVAL);
+	native_warnings = before;
+	native_expect_file(test, FILTER, HEADER);
+}
+
 static void commands_switch_tracing(struct kunit *test)
 {
 	send(test, "ftrace_kunit_func1:traceoff", 0, HEADER "ftrace_kunit_func1:traceoff:unlimited\n");
@@ -76,6 +89,11 @@ static void commands_switch_tracing(struct kunit *test)
 	send(test, "!*:traceoff:0", 0, HEADER "ftrace_kunit_func2:traceon:count=0\n");
 	send(test, "!ftrace_kunit_func2:traceon:0", 0, HEADER);
 	send(test, "!ftrace_kunit_func2:traceon:0", -ENODEV, HEADER);
+	send(test, "ftrace_kunit_func2:traceon", 0,
+	     HEADER "ftrace_kunit_func2:traceon:unlimited\n");
+	send(test, "!no_such_function:traceon", -EINVAL,
+	     HEADER "ftrace_kunit_func2:traceon:unlimited\n");
+	send(test, "!ftrace_kunit_func2:traceon", 0, HEADER);
 	KUNIT_EXPECT_TRUE(test, on_after(ftrace_kunit_func3));
 	native_expect_file(test, "enabled_functions", "");
 }
@@ -342,6 +360,7 @@ static void commands_leave_nothing(struct kunit *test)
 }
 
 static struct kunit_case commands_cases[] = {
+	KUNIT_CASE(probes_need_a_trace_array),
 	KUNIT_CASE(commands_switch_tracing),
 	KUNIT_CASE(all_functions_of_a_command_go),
 	KUNIT_CASE(functions_of_a_command_go),

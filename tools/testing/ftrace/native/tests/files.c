@@ -365,6 +365,23 @@ static void writes_fail_without_memory(struct kunit *test)
 	echo(test, NOTRACE, O_TRUNC, "", 0, NO_NOTRACE);
 }
 
+static int make_instance(void *name)
+{
+	return native_mkdir(name);
+}
+
+static void remove_instance(void *name)
+{
+	native_rmdir(name);
+}
+
+static void instances_need_memory(struct kunit *test)
+{
+	struct native_op op = { make_instance, remove_instance, "a", .lenient = true };
+
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+}
+
 /* The functions that are traced, with what traces them. */
 static void enabled_functions_are_listed(struct kunit *test)
 {
@@ -401,6 +418,7 @@ static struct kunit_case files_cases[] = {
 	KUNIT_CASE(files_are_open_during_a_load),
 	KUNIT_CASE(copies_wait_for_a_load),
 	KUNIT_CASE(instances_leave_nothing),
+	KUNIT_CASE(instances_need_memory),
 	KUNIT_CASE(files_have_modes),
 	KUNIT_CASE(ops_end_with_their_files),
 	KUNIT_CASE(writes_fail_without_memory),

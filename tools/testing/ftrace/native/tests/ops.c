@@ -186,6 +186,7 @@ static void many_ops_need_memory(struct kunit *test)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
 		struct native_op op = { join, leave, &crowd[i] };
+		unsigned long tramp = ftrace_kunit_tramp(ftrace_kunit_func1);
 
 		crowd[i] = (struct ftrace_ops){
 			.func = ftrace_kunit_note, .private = (void *)(unsigned long)'c',
@@ -198,6 +199,9 @@ static void many_ops_need_memory(struct kunit *test)
 		if (i >= 63)
 			KUNIT_EXPECT_GT(test, native_sweep(test, &op), 2U);
 		KUNIT_ASSERT_EQ(test, register_ftrace_function(&crowd[i]), 0);
+		/* The new class of all sites takes the trampoline, unless that lacks registers. */
+		if (i >= 65 && i != 66)
+			KUNIT_EXPECT_EQ(test, ftrace_kunit_tramp(ftrace_kunit_func1), tramp);
 	}
 	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 1U);
 	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
@@ -389,6 +393,13 @@ static void hashes_lose_text(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, bits_of(hash), GENMASK_ULL(49, 10) & ~GENMASK_ULL(29, 20));
 		KUNIT_EXPECT_EQ(test, hash->count, 30UL);
 		KUNIT_EXPECT_EQ(test, hash->flags, 0UL);
+		/* With words that wait, too, the filter is what it was. */
+		hash->flags = FTRACE_HASH_FL_MOD;
+		scoped_guard(mutex, &ftrace_lock)
+			if (!take)
+				ftrace_hash_forget(hash, 30, 31);
+		KUNIT_EXPECT_EQ(test, hash->flags, FTRACE_HASH_FL_MOD + 0UL);
+		hash->flags = 0;
 		scoped_guard(mutex, &ftrace_lock) {
 			if (take)
 				ftrace_hash_take(hash, 0, 64, &taken);

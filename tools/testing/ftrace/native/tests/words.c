@@ -4,6 +4,8 @@
 #include <linux/ftrace.h>
 
 #include "trace.h"
+#include "ftrace/core.h"
+#include "ftrace/hash.h"
 #include "module.h"
 #include "tests.h"
 
@@ -163,6 +165,42 @@ static void words_name_modules(struct kunit *test)
 	native_mod_release();
 }
 
+static struct ftrace_ops glob_ops;
+
+static int add_glob(void *want)
+{
+	int ret = ftrace_set_filter(&glob_ops, "native_*_[15]", 13, 0);
+	unsigned int *nr = want;
+
+	if (ret)
+		return ret;
+	scoped_guard(mutex, &ftrace_lock)
+		ret = ftrace_locked(glob_ops.func_hash->filter_hash)->count;
+	if (!*nr)
+		*nr = ret;
+	return ret == *nr ? 0 : -EIO;
+}
+
+static void drop_glob(void *unused)
+{
+	ftrace_free_filter(&glob_ops);
+}
+
+/* A glob never takes the functions of the kernel and leaves out those of a module. */
+static void globs_need_memory(struct kunit *test)
+{
+	unsigned int want = 0;
+	struct native_op op = { add_glob, drop_glob, &want, .lenient = true };
+
+	glob_ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	native_mod_load();
+	KUNIT_EXPECT_EQ(test, add_glob(&want), 0);
+	KUNIT_EXPECT_GE(test, want, 2U);
+	drop_glob(NULL);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 2U);
+	native_mod_release();
+}
+
 /* An ops has a filter of its own; its owner calls these. */
 static void bad_lengths_are_refused(struct kunit *test)
 {
@@ -172,6 +210,8 @@ static void bad_lengths_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_func_201", 0, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_func_201", -1, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_func_201 and more", 15, 1), 0);
+	/* Of a variable, which is in no text. */
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_work", 11, 1), -EINVAL);
 	/* Of no trace array. */
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_func_201:mod:x", 21, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_func_201:", 16, 1), -EINVAL);
@@ -192,6 +232,7 @@ static struct kunit_case words_cases[] = {
 	KUNIT_CASE(numbers_name_functions),
 	KUNIT_CASE(addresses_name_functions),
 	KUNIT_CASE(words_name_modules),
+	KUNIT_CASE(globs_need_memory),
 	KUNIT_CASE(bad_lengths_are_refused),
 	{ }
 };
