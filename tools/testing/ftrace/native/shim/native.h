@@ -125,6 +125,7 @@ unsigned int native_nr_execmem(void);
 extern bool native_broadcast_waits;
 /* How many there were, and how often a page was mapped to be written. */
 unsigned long native_broadcasts(void);
+extern void (*native_at_broadcast)(void);
 unsigned long native_maps(void);
 /* On each CPU: traps of the core, and traps of a batch that was over when the trap was handled. */
 extern unsigned long native_traps[NATIVE_CPUS], native_late[NATIVE_CPUS];

@@ -145,8 +145,9 @@ unsigned long vmalloc_to_pfn(const void *addr)
 	return native_text_offset((unsigned long)addr) >> PAGE_SHIFT;
 }
 
-/* Which CPU has the window loaded, + 1. */
+/* Which CPU has the window loaded, + 1; and how many broadcasts there were at the last write. */
 static unsigned int loaded;
+static unsigned long sent;
 
 struct mm_struct *use_temporary_mm(struct mm_struct *mm)
 {
@@ -165,6 +166,7 @@ void unuse_temporary_mm(struct mm_struct *prev)
 	if (prev != &init_mm || loaded != raw_smp_processor_id() + 1)
 		native_fail("not the mm that was loaded before the window");
 	loaded = 0;
+	sent = native_broadcasts();
 	native_text_written();
 }
 
@@ -173,6 +175,8 @@ void flush_tlb_mm_range(struct mm_struct *mm, unsigned long start, unsigned long
 {
 	if (mm != &window_mm || loaded)
 		native_fail("a flush of another mm, or of one that is loaded");
+	if (sent == native_broadcasts())
+		native_fail("no broadcast after the last write of text");
 	if (start <= PMD_SIZE && end >= PMD_SIZE + stale * PAGE_SIZE)
 		stale = 0;
 }

@@ -112,8 +112,10 @@ void panic(const char *fmt, ...)
 	va_start(args, fmt);
 	report(fmt, args);
 	va_end(args);
-	if (native_window_fails)
+	if (native_window_fails) {
+		native_text_end();
 		host_exit(0);
+	}
 	host_abort();
 }
 

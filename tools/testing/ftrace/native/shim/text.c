@@ -98,6 +98,7 @@ static void let_run(int cpu)
 bool native_broadcast_waits = true;
 
 static atomic_long_t broadcasts;
+void (*native_at_broadcast)(void);
 
 unsigned long native_broadcasts(void)
 {
@@ -114,6 +115,8 @@ void on_each_cpu_cond_mask(smp_cond_func_t cond, smp_call_func_t func, void *inf
 	unsigned long flags;
 
 	atomic_long_inc(&broadcasts);
+	if (native_at_broadcast)
+		native_at_broadcast();
 	if (!cond || native_others_are_inside(cond, info))
 		host_sync_cores();
 	local_irq_save(flags);

@@ -214,6 +214,32 @@ static void many_ops_need_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), 0U);
 }
 
+/*
+ * Sites of one class go to two, one after the other: the class that the last one goes to takes the
+ * trampoline.
+ */
+static void last_sites_take_the_trampoline(struct kunit *test)
+{
+	unsigned long tramp;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
+		crowd[i] = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+		ftrace_kunit_add_ops(test, &crowd[i]);
+		if (i != 67)
+			ftrace_kunit_filter(&crowd[i], ftrace_kunit_func1, false);
+		if (i != 66)
+			ftrace_kunit_filter(&crowd[i], ftrace_kunit_func2, false);
+		if (i < 66)
+			KUNIT_ASSERT_EQ(test, register_ftrace_function(&crowd[i]), 0);
+	}
+	tramp = ftrace_kunit_tramp(ftrace_kunit_func1);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&crowd[66]), 0);
+	KUNIT_EXPECT_NE(test, ftrace_kunit_tramp(ftrace_kunit_func1), tramp);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_tramp(ftrace_kunit_func2), tramp);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&crowd[67]), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_tramp(ftrace_kunit_func2), tramp);
+}
+
 /* The memory of a direct caller can be freed, too: it is waited for, and can come again. */
 static void direct_callers_come_again(struct kunit *test)
 {
@@ -498,6 +524,7 @@ static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(perf_hears_of_changes),
 	KUNIT_CASE(pages_are_mapped_once),
 	KUNIT_CASE(many_ops_need_memory),
+	KUNIT_CASE(last_sites_take_the_trampoline),
 	KUNIT_CASE(direct_callers_come_again),
 	KUNIT_CASE(long_waits_are_reported),
 	KUNIT_CASE(changes_of_nothing_send_no_broadcast),

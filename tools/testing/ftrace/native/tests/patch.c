@@ -36,9 +36,23 @@ static void text_free(void *data)
 {
 	struct text *text = data;
 
-	execmem_free((void *)text->start);
 	kvfree(text->want);
 	kvfree(text->patch);
+}
+
+static void text_add_site(struct text *text, unsigned long at)
+{
+	/* The bytes of a patch are not compared, so the site needs no record. */
+	text->patch[text->nr++] = (struct ftrace_patch){
+		text->start + at, (struct ftrace_site *)text, 0, 0
+	};
+}
+
+/* Each in two pages of its own, so the window is filled to its last page. */
+static void text_add_pairs(struct text *text)
+{
+	for (unsigned long at = 0; at + 2 * PAGE_SIZE < text->size; at += 2 * PAGE_SIZE)
+		text_add_site(text, at + PAGE_SIZE - 2);
 }
 
 /* Sites that follow each other closely, or after free pages; every third lies in two pages. */
@@ -52,10 +66,7 @@ static void text_add_sites(struct text *text)
 	for (unsigned int n = 0; at + 2 * PAGE_SIZE < text->size; n++) {
 		if (n % 3 == 2)
 			at = round_up(at + MCOUNT_INSN_SIZE, PAGE_SIZE) - 1 - n / 3 % 4;
-		/* The bytes of a patch are not compared, so the site needs no record. */
-		text->patch[text->nr++] = (struct ftrace_patch){
-			text->start + at, (struct ftrace_site *)text, 0, 0
-		};
+		text_add_site(text, at);
 		at += gaps[n / 3 % 7 % ARRAY_SIZE(gaps)];
 	}
 }
@@ -73,13 +84,17 @@ static void text_expect(struct kunit *test, struct text *text)
 	KUNIT_EXPECT_EQ(test, memcmp(text->want, (void *)text->start, text->size), 0);
 }
 
-static struct text *text_make(struct kunit *test)
+static struct text *text_make(struct kunit *test, void (*add)(struct text *text))
 {
 	struct text *text = kunit_kzalloc(test, sizeof(*text), GFP_KERNEL);
+	static unsigned long start;
 
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	text->size = window_size() + 100 * PAGE_SIZE;
-	text->start = (unsigned long)execmem_alloc(EXECMEM_FTRACE, text->size);
+	/* Kept, because what is freed is not used again soon. */
+	if (!start)
+		start = (unsigned long)execmem_alloc(EXECMEM_FTRACE, text->size);
+	text->start = start;
 	KUNIT_ASSERT_NE(test, text->start, 0UL);
 	text->want = kvmalloc(text->size, GFP_KERNEL);
 	text->patch = kvcalloc(text->size / PAGE_SIZE * 2, sizeof(*text->patch), GFP_KERNEL);
@@ -87,7 +102,7 @@ static struct text *text_make(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, text->want);
 	KUNIT_ASSERT_NOT_NULL(test, text->patch);
 	memset(text->want, INT3_INSN_OPCODE, text->size);
-	text_add_sites(text);
+	add(text);
 	KUNIT_ASSERT_LE(test, text->nr, text->size / PAGE_SIZE * 2);
 	for (unsigned int n = 0; n < text->nr; n++) {
 		unsigned long ip = text->patch[n].ip;
@@ -107,7 +122,7 @@ static void text_patch(const struct text *text, unsigned int first)
 
 static void each_page_of_much_text_is_found(struct kunit *test)
 {
-	struct text *text = text_make(test);
+	struct text *text = text_make(test, text_add_sites);
 	unsigned long sent;
 
 	KUNIT_EXPECT_EQ(test, text->patch[text->nr - 1].ip - text->start > window_size(), true);
@@ -125,6 +140,80 @@ static void each_page_of_much_text_is_found(struct kunit *test)
 		KUNIT_EXPECT_GE(test, sent, text->nr / 256 + 2UL);
 		KUNIT_EXPECT_LE(test, sent, text->nr / 256 + 2 * 3UL);
 	}
+}
+
+static void a_window_may_be_full(struct kunit *test)
+{
+	struct text *text = text_make(test, text_add_pairs);
+
+	for (unsigned int n = 0; n < text->nr; n++)
+		text->patch[n].to = 1;
+	text_patch(text, 0);
+	text_expect(test, text);
+}
+
+/* A CPU that executes an int3 of a batch: how often, and where it goes on. */
+static struct trap {
+	unsigned long	ip, to, pushed;
+	unsigned int	nr, not_ours;
+} trap;
+
+static void trap_here(void)
+{
+	unsigned long stack[2] = { };
+	struct pt_regs regs = {
+		.ip = trap.ip + INT3_INSN_SIZE, .sp = (unsigned long)&stack[1], .cs = __KERNEL_CS,
+	};
+	struct pt_regs user = regs;
+
+	if (*(u8 *)trap.ip != INT3_INSN_OPCODE)
+		return;
+	user.cs = __USER_CS;
+	trap.not_ours += !ftrace_int3_handler(&user);
+	user.cs = __KERNEL_CS;
+	user.ip++;
+	trap.not_ours += !ftrace_int3_handler(&user);
+	if (!ftrace_int3_handler(&regs))
+		return;
+	trap.nr++;
+	trap.to = regs.ip;
+	trap.pushed = regs.sp == (unsigned long)stack ? stack[0] : 0;
+}
+
+static void expect_trap(struct kunit *test, struct ftrace_patch patch, unsigned long to, bool call)
+{
+	trap = (struct trap){ .ip = patch.ip };
+	native_at_broadcast = trap_here;
+	scoped_guard(cpus_read_lock) {
+		guard(mutex)(&text_mutex);
+		arch_ftrace_patch(&(struct ftrace_batch){ &patch, 1, targets });
+	}
+	native_at_broadcast = NULL;
+	/* With the bytes of the old instruction, and with those of the new one. */
+	KUNIT_EXPECT_EQ(test, trap.nr, 2U);
+	KUNIT_EXPECT_EQ(test, trap.not_ours, 4U);
+	KUNIT_EXPECT_EQ(test, trap.to, to);
+	KUNIT_EXPECT_EQ(test, trap.pushed, call ? patch.ip + CALL_INSN_SIZE : 0);
+}
+
+/* A CPU goes on as if it had executed the new instruction. */
+static void traps_go_on(struct kunit *test)
+{
+	struct text *text = text_make(test, text_add_sites);
+	struct ftrace_patch site = text->patch[0], slot = { .ip = site.ip };
+
+	for (unsigned int to = 1; to < 3; to++) {
+		site.to = to;
+		expect_trap(test, site, targets[to], true);
+		site.from = to;
+	}
+	site.to = 0;
+	expect_trap(test, site, site.ip + MCOUNT_INSN_SIZE, false);
+	slot.to = targets[1] - (slot.ip + CALL_INSN_SIZE);
+	slot.from = CALL_INSN_OPCODE;
+	expect_trap(test, slot, targets[1], true);
+	slot.from = JMP32_INSN_OPCODE;
+	expect_trap(test, slot, targets[1], false);
 }
 
 /* How often the patcher offered the CPU to other tasks, and how many sites held int3 then. */
@@ -178,6 +267,8 @@ static void a_barrier_on_each_cpu_is_a_broadcast(struct kunit *test)
 
 static struct kunit_case patch_cases[] = {
 	KUNIT_CASE(each_page_of_much_text_is_found),
+	KUNIT_CASE(a_window_may_be_full),
+	KUNIT_CASE(traps_go_on),
 	KUNIT_CASE(other_tasks_get_the_cpu),
 	KUNIT_CASE(a_barrier_on_each_cpu_is_a_broadcast),
 	{ }
