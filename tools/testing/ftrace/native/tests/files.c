@@ -365,30 +365,23 @@ static void writes_fail_without_memory(struct kunit *test)
 	echo(test, NOTRACE, O_TRUNC, "", 0, NO_NOTRACE);
 }
 
-/* trace.c says once that an instance lacks its files, and goes on. */
-static bool lacks_files;
-
-static int make_instance(void *name)
-{
-	int ret;
-
-	native_log_begin();
-	ret = native_mkdir(name);
-	lacks_files |= native_log_has("Could not allocate function filter files");
-	return ret;
-}
-
-static void remove_instance(void *name)
-{
-	native_rmdir(name);
-}
-
+/* What trace.c calls for a new instance. After an error, trace.c itself leaves memory. */
 static void instances_need_memory(struct kunit *test)
 {
-	struct native_op op = { make_instance, remove_instance, "a", .lenient = true };
+	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
 
-	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
-	KUNIT_EXPECT_TRUE(test, lacks_files);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_EXPECT_EQ(test, ftrace_create_function_files(tr, NULL), -EINVAL);
+	native_fail_nth(1);
+	KUNIT_EXPECT_EQ(test, ftrace_allocate_ftrace_ops(tr), -ENOMEM);
+	native_fail_nth(0);
+	KUNIT_EXPECT_NULL(test, tr->ops);
+	KUNIT_ASSERT_EQ(test, ftrace_allocate_ftrace_ops(tr), 0);
+	native_fail_nth(1);
+	KUNIT_EXPECT_EQ(test, ftrace_create_function_files(tr, NULL), -ENOMEM);
+	native_fail_nth(0);
+	ftrace_free_ftrace_ops(tr);
+	KUNIT_EXPECT_NULL(test, tr->ops);
 }
 
 /* The functions that are traced, with what traces them. */
