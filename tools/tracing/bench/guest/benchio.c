@@ -34,7 +34,7 @@ static const char usage[] =
 	"  stall NAME TIMES FILE ON OFF  toggle, and print the longest time that a program on CPU 1 was held up\n"
 	"  names NAME FILE LIST N  write the first N lines of LIST; fewer, if they take more than 3 s\n"
 	"  read NAME TIMES FILE    read to the end\n"
-	"  first NAME TIMES FILE   read once: what cat prints first\n"
+	"  first NAME TIMES FILE   read up to the first line that does not begin with #\n"
 	"  run NAME COUNT COMMAND  have the bench_ftrace module do COMMAND, which does COUNT things\n"
 	"  tell COMMAND            the same, not timed\n"
 	"  urge COMMAND            the same, not timed, as a SCHED_FIFO task\n"
@@ -150,19 +150,24 @@ static void put_timed(const char *name, const char *file, const char *text)
 	report(name, 1);
 }
 
+/* A file of the kernel makes a line when it is asked for more than it has made. */
 static void read_timed(const char *name, const char *file, bool whole)
 {
 	static char buffer[65536];
 	ssize_t n;
 	int fd;
+	char before = '\n';
 
 	span_start();
 	fd = open(file, O_RDONLY);
 	if (fd < 0)
 		die(file);
 	do {
-		n = read(fd, buffer, sizeof(buffer));
-	} while (whole && n > 0);
+		n = read(fd, buffer, whole ? sizeof(buffer) : 1);
+		if (!whole && n > 0 && before == '\n' && *buffer != '#')
+			break;
+		before = *buffer;
+	} while (n > 0);
 	if (n < 0)
 		die(file);
 	close(fd);

@@ -3,8 +3,8 @@
 #
 # usage: first.sh TIMES
 #
-# How long cat takes to print the first lines of "trace", with 100,000 calls of each CPU in full rings: those of the function
-# tracer, and of the flight recorder if there is one. A guest with 4 CPUs.
+# How long it takes to get the first line of "trace", with 100,000 calls of each CPU in full rings: those of the function tracer,
+# and of the flight recorder if there is one. A guest with 4 CPUs.
 
 t=/sys/kernel/tracing
 run=/sys/module/bench_ftrace/parameters/run
