@@ -24,7 +24,7 @@
  *
  * Kernel text is read-only. It is written through a second mapping that is never
  * executable. This mapping exists only in an mm of our own, which only the patching
- * CPU loads, once a step, and with interrupts off.
+ * CPU loads, for one chunk at a time, and with interrupts off.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -56,9 +56,9 @@
  * for two steps. If a chunk has few sites, broadcasts are most of the cost. If a
  * chunk has many sites, writing takes longer, and more and more sites trap during
  * that time. Writing 256 sites three times takes about 20 us, about as long as a
- * broadcast to several hundred CPUs. This is also the longest time with interrupts
- * off. On PREEMPT_RT it is a latency, and so are the three steps that empty the
- * pipeline, so a chunk is smaller there.
+ * broadcast to several hundred CPUs. A third of this is the longest time with
+ * interrupts off. On PREEMPT_RT that is a latency, and so are the three steps that
+ * empty the pipeline, so a chunk is smaller there.
  */
 #define SITES_PER_CHUNK		(IS_ENABLED(CONFIG_PREEMPT_RT) ? 64 : 256)
 
@@ -275,10 +275,22 @@ static __always_inline void patch_poke_site(enum phase phase, unsigned long alia
 	}
 }
 
-/* Write one phase of the sites up to @end. */
+/*
+ * Write one phase of the sites up to @end.
+ *
+ * Interrupts are off while the mm of the window is loaded, so only NMIs, exceptions, and the
+ * tracers and probes of what loads the mm run on this CPU meanwhile. nmi_uaccess_okay() tells
+ * them that the user memory of the task is not there.
+ */
 static __always_inline void
 window_write(enum phase phase, struct walk *w, unsigned int end, const struct ftrace_batch *batch)
 {
+	struct mm_struct *prev;
+
+	guard(irqsave)();
+	prev = use_temporary_mm(ftrace_mm);
+	/* With LASS, the kernel may write to the half of user space only with AC set. */
+	lass_stac();
 	for (; w->next < end; w->next++) {
 		const struct ftrace_patch *patch = &batch->patch[w->next];
 
@@ -287,6 +299,8 @@ window_write(enum phase phase, struct walk *w, unsigned int end, const struct ft
 		if (patch_crosses_page(patch->ip))
 			walk_to(w, w->page + PAGE_SIZE);
 	}
+	lass_clac();
+	unuse_temporary_mm(prev);
 }
 
 static void patch_tell_perf(const struct ftrace_batch *batch, unsigned int first,
@@ -326,27 +340,17 @@ static bool pipeline_empty(const struct pipeline *p)
 }
 
 /*
- * One step, with up to @more sites that enter the pipeline.
- *
- * Interrupts are off while the mm of the window is loaded, so only NMIs, exceptions, and the
- * tracers and probes of what loads the mm run on this CPU meanwhile. nmi_uaccess_okay() tells
- * them that the user memory of the task is not there.
+ * One step, with up to @more sites that enter the pipeline. Each phase loads the window by itself:
+ * then interrupts are off for one chunk of stores, not for three.
  */
 static noinline void pipeline_write(struct pipeline *p, unsigned int more,
 				    const struct ftrace_batch *batch)
 {
 	unsigned int tail = p->walk[PHASE_TAIL].next, int3 = p->walk[PHASE_INT3].next;
-	struct mm_struct *prev;
 
-	guard(irqsave)();
-	prev = use_temporary_mm(ftrace_mm);
-	/* With LASS, the kernel may write to the half of user space only with AC set. */
-	lass_stac();
 	window_write(PHASE_HEAD, &p->walk[PHASE_HEAD], tail, batch);
 	window_write(PHASE_TAIL, &p->walk[PHASE_TAIL], int3, batch);
 	window_write(PHASE_INT3, &p->walk[PHASE_INT3], int3 + more, batch);
-	lass_clac();
-	unuse_temporary_mm(prev);
 }
 
 NOKPROBE_SYMBOL(pipeline_write);
