@@ -69,8 +69,8 @@ struct ftrace_flight_cursor;
  * @since: calls before this time were cleared, in cycles
  * @base: address of the ring
  * @last: address behind the ring. A lap ends at the first group from here on.
- * @behind: address behind the records. There is a u32 for each group: the task that ran when the group
- *	began; FTRACE_FLIGHT_NOBODY if the records of the group tell
+ * @behind: address behind the records. There is a u32 for each group: the task that ran when the
+ *	group began; FTRACE_FLIGHT_NOBODY if later records tell
  * @end: where the lap before has ended; @base if there was none
  * @groups: groups that were begun while a window was open that had been open before
  * @max: when @groups is this, a new group may meet the record of the oldest window

@@ -156,8 +156,8 @@ static void flight_refuse(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool
 }
 
 /*
- * A reader begins anywhere, and should not have to look for a switch in all of the ring. What an NMI
- * finds in the middle of a switch may be either task's.
+ * A reader begins anywhere, and should not have to look for a switch in all of the ring. What an
+ * NMI finds in the middle of a switch may be either task's.
  */
 static void flight_group_pid(struct ftrace_flight_cpu *c, u64 next, bool timed)
 {

@@ -411,7 +411,9 @@ static void flight_oldest(struct kunit *test, bool timed, unsigned int step, uns
 		ftrace_flight_rewind(flight, &cursor, 0);
 		KUNIT_ASSERT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
 		task = (call.ip - IP(0)) / step;
-		KUNIT_ASSERT_EQ_MSG(test, call.pid, (call.ip - IP(0)) % step < nmi ? task : task + 1,
+		if ((call.ip - IP(0)) % step >= nmi)
+			task++;
+		KUNIT_ASSERT_EQ_MSG(test, call.pid, task,
 				    "call %lu of %u", call.ip - IP(0), n + step);
 		ftrace_flight_off(flight, false);
 	}
