@@ -340,10 +340,13 @@ static void laps_end_at_different_places(struct kunit *test)
 	preempt_enable();
 	KUNIT_EXPECT_EQ(test, c->laps, 1);
 	KUNIT_EXPECT_EQ(test, c->end, c->last + 21 * FTRACE_FLIGHT_RECORD);
+	KUNIT_EXPECT_EQ(test, c->records, LAP + 21);
 
 	n = flight_to_the_end(flight, n + 20);
 	flight_calls(flight, n, n + 1);
 	KUNIT_EXPECT_EQ(test, c->laps, 2);
+	/* The first record of the group that ends a lap is reserved behind the lap. */
+	KUNIT_EXPECT_EQ(test, c->records, LAP + 21 + LAP + 1);
 	flight_to_the_end(flight, n + 1);
 	c->next += 10 * 2 * FTRACE_FLIGHT_RECORD;
 	flight_stopped(flight);
@@ -382,6 +385,26 @@ static void calls_belong_to_tasks(struct kunit *test)
 	ftrace_flight_rewind(flight, &cursor, 0);
 	KUNIT_ASSERT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
 	KUNIT_EXPECT_EQ(test, call.pid, 0);
+}
+
+/* Between two switches, each group says which task runs when it begins. */
+static void groups_know_their_task(struct kunit *test)
+{
+	struct ftrace_flight *flight = flight_new(test, false);
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	const u32 *pids = (const u32 *)c->behind;
+
+	preempt_disable();
+	ftrace_flight_switch(flight, 11, 22);
+	flight_calls(flight, 0, 100);
+	ftrace_flight_switch(flight, 22, 33);
+	flight_calls(flight, 100, 200);
+	preempt_enable();
+	KUNIT_EXPECT_FALSE(test, c->switching);
+	KUNIT_EXPECT_EQ(test, pids[0], FTRACE_FLIGHT_NOBODY);
+	KUNIT_EXPECT_EQ(test, pids[1], 22);
+	KUNIT_EXPECT_EQ(test, pids[2], 22);
+	KUNIT_EXPECT_EQ(test, pids[5], 33);
 }
 
 /*
@@ -477,6 +500,84 @@ static void tasks_switch_while_off(struct kunit *test)
 		flight_pids(flight, &first, &last);
 		KUNIT_EXPECT_EQ(test, first, 22);
 		KUNIT_EXPECT_EQ(test, last, 33 + 2 * LAP);
+	}
+}
+
+/* A ring that nothing but calls was written to, whose groups begin at @times. */
+static void flight_times(struct ftrace_flight *flight, const u32 *times, unsigned int nr)
+{
+	u64 *slot = (u64 *)flight_here(flight)->base;
+
+	for (unsigned int i = 0; i < nr; i++)
+		slot[i * FTRACE_FLIGHT_GROUP / sizeof(*slot)] = FTRACE_FLIGHT_EVEN | times[i];
+}
+
+#define CALLS_PER_GROUP	(FTRACE_FLIGHT_GROUP / FTRACE_FLIGHT_RECORD - 1)
+
+/*
+ * Calls are spread evenly between the times of their group and of the next one. A time that was
+ * taken late counts as the next ones, however far behind them it was taken.
+ */
+static void times_are_spread(struct kunit *test)
+{
+	static const u32 taken[] = {
+		1000, 4200, 9000, 7400, 10600, 20200, 20200, 20200, 20200, 13800, 50000,
+	};
+	static const u32 shown[] = {
+		1000, 4200, 7400, 7400, 10600, 13800, 13800, 13800, 13800, 13800, 50000,
+	};
+	struct ftrace_flight *flight = flight_new(test, false);
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+
+	flight_calls(flight, 0, (ARRAY_SIZE(taken) - 1) * CALLS_PER_GROUP + 1);
+	ftrace_flight_off(flight, true);
+	flight->stop.cycles = 60000;
+	flight_times(flight, taken, ARRAY_SIZE(taken));
+	ftrace_flight_rewind(flight, &cursor, 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(taken) - 1; i++) {
+		u32 step = (shown[i + 1] - shown[i]) / (CALLS_PER_GROUP + 1);
+
+		for (unsigned int n = 1; n <= CALLS_PER_GROUP; n++) {
+			KUNIT_ASSERT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
+			KUNIT_EXPECT_EQ_MSG(test, call.time, shown[i] + n * step,
+					    "call %u of group %u", n, i);
+		}
+	}
+	KUNIT_EXPECT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
+	KUNIT_EXPECT_FALSE(test, ftrace_flight_next(flight, &cursor, &call));
+}
+
+/* A time that is further behind than any interrupt explains does not let time go back. */
+static void times_do_not_go_back(struct kunit *test)
+{
+	static const u32 taken[] = { 10000, 20000, 20000, 20000, 20000, 5000, 30000 };
+	struct ftrace_flight *flight = flight_new(test, false);
+
+	flight_calls(flight, 0, (ARRAY_SIZE(taken) - 1) * CALLS_PER_GROUP + 1);
+	ftrace_flight_off(flight, true);
+	flight->stop.cycles = 40000;
+	flight_times(flight, taken, ARRAY_SIZE(taken));
+	KUNIT_EXPECT_STREQ(test, flight_list(flight), "0-186");
+}
+
+/* With a time in each record, a call is not later than the next ones. */
+static void times_of_calls_are_in_order(struct kunit *test)
+{
+	static const u32 taken[] = { 100, 200, 500, 400, 300, 600, 900, 800, 1000 };
+	static const u32 shown[] = { 200, 300, 300, 300, 600, 800, 800, 1000 };
+	struct ftrace_flight *flight = flight_new(test, true);
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+
+	flight_calls(flight, 0, ARRAY_SIZE(shown));
+	flight_stopped(flight);
+	for (unsigned int i = 0; i < ARRAY_SIZE(taken); i++)
+		*(u64 *)(flight_here(flight)->base + i * FTRACE_FLIGHT_TIMED_RECORD) = taken[i];
+	ftrace_flight_rewind(flight, &cursor, 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(shown); i++) {
+		KUNIT_ASSERT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
+		KUNIT_EXPECT_EQ(test, call.time, shown[i]);
 	}
 }
 
@@ -577,6 +678,10 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(calls_belong_to_tasks),
 	KUNIT_CASE(the_task_of_the_oldest_call_is_known),
 	KUNIT_CASE(tasks_switch_while_off),
+	KUNIT_CASE(groups_know_their_task),
+	KUNIT_CASE(times_are_spread),
+	KUNIT_CASE(times_do_not_go_back),
+	KUNIT_CASE(times_of_calls_are_in_order),
 	KUNIT_CASE(trampolines_record),
 	KUNIT_CASE(trampolines_record_times),
 	{ }

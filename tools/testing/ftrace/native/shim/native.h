@@ -45,6 +45,9 @@ extern unsigned int native_perf_sleeps;
 extern struct native_poke native_pokes[64];
 extern unsigned int native_nr_pokes;
 
+/* How many frames the last stack trace leaves out: those between the trace and what is traced. */
+extern unsigned int native_stack_skip;
+
 /* How many warnings there were. */
 extern unsigned int native_warnings;
 
@@ -140,6 +143,7 @@ int native_write(struct native_file *f, const char *text);
 ssize_t native_read(struct native_file *f, char *buf, size_t size);
 void native_rewind(struct native_file *f);
 int native_close(struct native_file *f);
+int native_close_one(struct native_file *f);
 int native_echo(const char *path, int flags, const char *text);
 ssize_t native_cat(const char *path, char *buf, size_t size, size_t chunk);
 int native_mkdir(const char *name);

@@ -31,12 +31,13 @@ void *text_poke_set(void *addr, int c, size_t len)
 	return addr;
 }
 
-/* The window. Its tables are one array; the number of a page is that of the file. */
+/* The window. The number of a page is that of the file. A table ends with what is no entry. */
 #define WINDOW_TABLES	8
+#define WINDOW_PAGES	(WINDOW_TABLES * PTRS_PER_PTE)
 
 struct mm_struct init_mm;
 static struct mm_struct window_mm;
-static pte_t window_ptes[WINDOW_TABLES * PTRS_PER_PTE];
+static pte_t window_ptes[WINDOW_TABLES][PTRS_PER_PTE + 1];
 static pgd_t window_pgd[PTRS_PER_PGD];
 static spinlock_t window_lock = __SPIN_LOCK_UNLOCKED(window_lock);
 pteval_t __supported_pte_mask = ~0UL;
@@ -44,7 +45,7 @@ pteval_t __default_kernel_pte_mask = ~0UL;
 
 static void __attribute__((__constructor__)) window_reserve(void)
 {
-	host_reserve((void *)PMD_SIZE, ARRAY_SIZE(window_ptes) * PAGE_SIZE);
+	host_reserve((void *)PMD_SIZE, WINDOW_PAGES * PAGE_SIZE);
 }
 
 unsigned int native_window_fails;
@@ -73,7 +74,7 @@ pte_t *get_locked_pte(struct mm_struct *mm, unsigned long addr, spinlock_t **ptl
 	unsigned long n = (addr - PMD_SIZE) >> PAGE_SHIFT;
 	static bool made[WINDOW_TABLES];
 
-	if (mm != &window_mm || n >= ARRAY_SIZE(window_ptes))
+	if (mm != &window_mm || n >= WINDOW_PAGES)
 		native_fail("page tables of %lx", addr);
 	if (!made[n / PTRS_PER_PTE]) {
 		if (system_state != SYSTEM_BOOTING)
@@ -85,7 +86,7 @@ pte_t *get_locked_pte(struct mm_struct *mm, unsigned long addr, spinlock_t **ptl
 	rcu_read_lock();
 	spin_lock(&window_lock);
 	*ptl = &window_lock;
-	return &window_ptes[n];
+	return &window_ptes[n / PTRS_PER_PTE][n % PTRS_PER_PTE];
 }
 
 /* The last entry that was cleared and not flushed, + 1. */
@@ -104,12 +105,16 @@ unsigned long native_maps(void)
 
 void native_pv_set_pte(pte_t *ptep, pte_t pte)
 {
-	static unsigned long mapped[ARRAY_SIZE(window_ptes)];
-	unsigned long n = ptep - window_ptes, pa = pte.pte & PTE_PFN_MASK;
-	void *addr = (void *)(PMD_SIZE + (n << PAGE_SHIFT));
+	static unsigned long mapped[WINDOW_PAGES];
+	unsigned long n = ptep - window_ptes[0], pa = pte.pte & PTE_PFN_MASK;
+	void *addr;
 
-	if (n >= ARRAY_SIZE(window_ptes) || !lock_is_held(&window_lock.dep_map))
+	if (n % (PTRS_PER_PTE + 1) == PTRS_PER_PTE)
+		native_fail("an entry behind the end of a page table");
+	n -= n / (PTRS_PER_PTE + 1);
+	if (n >= WINDOW_PAGES || !lock_is_held(&window_lock.dep_map))
 		native_fail("a page table entry without its lock");
+	addr = (void *)(PMD_SIZE + (n << PAGE_SHIFT));
 	if (ptep->pte)
 		stale = max(stale, n + 1);
 	*ptep = pte;

@@ -209,12 +209,15 @@ int event_trace_del_tracer(struct trace_array *tr)
 	return 0;
 }
 
+unsigned int native_stack_skip;
+
 /* The frames of the host. Its signals have no frame here. */
 unsigned int stack_trace_save(unsigned long *store, unsigned int size, unsigned int skip)
 {
 	void *stack[64];
 	unsigned int nr = host_stack(stack, ARRAY_SIZE(stack)), n = 0;
 
+	native_stack_skip = skip;
 	for (skip++; skip < nr && n < size; skip++)
 		store[n++] = (unsigned long)stack[skip];
 	return n;

@@ -231,6 +231,26 @@ void native_rewind(struct native_file *f)
 }
 
 /**
+ * native_close_one - close a descriptor of a file that has another one
+ * @f: the file
+ *
+ * Return: what close(2) returns: the error of ->flush.
+ */
+int native_close_one(struct native_file *f)
+{
+	int ret;
+
+	get_file(&f->file);
+	ret = f->file.f_op->flush ? f->file.f_op->flush(&f->file, NULL) : 0;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	atomic_long_dec(&f->file.f_count);
+#else
+	file_ref_init(&f->file.f_ref, 1);
+#endif
+	return ret;
+}
+
+/**
  * native_close - close a file
  * @f: the file
  *

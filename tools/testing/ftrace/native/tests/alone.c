@@ -149,9 +149,14 @@ static void only_modules(void)
 
 static void no_parameters(void)
 {
+	char word[] = "native_func_201:mod:nosuch";
+
 	EXPECT(!ftrace_filter_param);
 	EXPECT_FILE("set_ftrace_filter", "#### all functions enabled ####\n");
 	EXPECT_FILE("set_graph_notrace", "#### no functions disabled ####\n");
+	/* The top trace array has its ops before any tracer has run. */
+	EXPECT(!ftrace_set_filter(&global_ops, word, strlen(word), 0));
+	EXPECT_FILE("set_ftrace_filter", "native_func_201:mod:nosuch\n");
 	EXPECT(!ftrace_is_dead());
 }
 

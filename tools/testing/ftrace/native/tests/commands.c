@@ -235,6 +235,54 @@ static void stacks_are_recorded(struct kunit *test)
 			   "ftrace_kunit_func2:stacktrace:unlimited\n");
 }
 
+static void start_function_tracer(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, native_echo("instances/c/options/func_stack_trace", 0, "1"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("instances/c/current_tracer", 0, "function"), 0);
+}
+
+static void stop_function_tracer(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, native_echo("instances/c/current_tracer", 0, "nop"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("instances/c/options/func_stack_trace", 0, "0"), 0);
+}
+
+/*
+ * A stack trace leaves out what is between it and the traced function: a command has one callback
+ * more than the tracer, and a walk is one more for both.
+ */
+static void stacks_begin_at_the_function(struct kunit *test)
+{
+	static struct ftrace_ops crowd[66];
+	unsigned int skip[2][2];
+
+	for (unsigned int walk = 0; walk < 2; walk++) {
+		for (unsigned int i = 0; walk && i < ARRAY_SIZE(crowd); i++) {
+			crowd[i] = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+			ftrace_kunit_add_ops(test, &crowd[i]);
+			KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&crowd[i], ftrace_kunit_func1,
+								  true), 0);
+			KUNIT_ASSERT_EQ(test, register_ftrace_function(&crowd[i]), 0);
+		}
+		send(test, "ftrace_kunit_func1", 0, "ftrace_kunit_func1\n");
+		start_function_tracer(test);
+		ftrace_kunit_func1(1);
+		skip[walk][0] = native_stack_skip;
+		stop_function_tracer(test);
+		send(test, "!ftrace_kunit_func1", 0, HEADER);
+		send(test, "ftrace_kunit_func1:stacktrace", 0,
+		     HEADER "ftrace_kunit_func1:stacktrace:unlimited\n");
+		ftrace_kunit_func1(1);
+		skip[walk][1] = native_stack_skip;
+		send(test, "!ftrace_kunit_func1:stacktrace", 0, HEADER);
+	}
+	KUNIT_EXPECT_EQ(test, skip[0][1], skip[0][0] + 1);
+	KUNIT_EXPECT_EQ(test, skip[1][0], skip[0][0] + 1);
+	KUNIT_EXPECT_EQ(test, skip[1][1], skip[0][1] + 1);
+	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++)
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&crowd[i]), 0);
+}
+
 /* Functions in the same bucket of a hash are listed once. */
 static void many_functions_are_listed(struct kunit *test)
 {
@@ -367,6 +415,7 @@ static struct kunit_case commands_cases[] = {
 	KUNIT_CASE(commands_keep_their_place),
 	KUNIT_CASE(wrong_commands_are_refused),
 	KUNIT_CASE(stacks_are_recorded),
+	KUNIT_CASE(stacks_begin_at_the_function),
 	KUNIT_CASE(many_functions_are_listed),
 	KUNIT_CASE(dumps_count_once),
 	KUNIT_CASE(commands_go_with_a_module),

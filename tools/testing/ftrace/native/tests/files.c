@@ -88,6 +88,25 @@ static void words_are_written_in_pieces(struct kunit *test)
 	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
 }
 
+/* What was written is applied when the last of several descriptors is closed. */
+static void descriptors_are_counted(struct kunit *test)
+{
+	struct native_file *f = native_open(FILTER, O_WRONLY | O_TRUNC);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_write(f, "native_func_211 "), 0);
+	KUNIT_EXPECT_EQ(test, native_close_one(f), 0);
+	native_expect_file(test, FILTER, NO_FILTER);
+	KUNIT_EXPECT_EQ(test, native_write(f, "native_func_21"), 0);
+	KUNIT_EXPECT_EQ(test, native_close_one(f), 0);
+	KUNIT_EXPECT_EQ(test, native_write(f, "3 nosuch"), 0);
+	/* The error of the last word is that of the last close. */
+	KUNIT_EXPECT_EQ(test, native_close_one(f), 0);
+	KUNIT_EXPECT_EQ(test, native_close(f), -EINVAL);
+	native_expect_file(test, FILTER, "native_func_211\nnative_func_213\n");
+	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
+}
+
 /* Words that wait for a module. */
 static void words_wait_for_modules(struct kunit *test)
 {
@@ -414,6 +433,7 @@ static struct kunit_case files_cases[] = {
 	KUNIT_CASE(refused_words_change_nothing),
 	KUNIT_CASE(long_words_are_refused),
 	KUNIT_CASE(words_are_written_in_pieces),
+	KUNIT_CASE(descriptors_are_counted),
 	KUNIT_CASE(words_wait_for_modules),
 	KUNIT_CASE(words_without_functions_are_no_error),
 	KUNIT_CASE(functions_leave_with_the_module),

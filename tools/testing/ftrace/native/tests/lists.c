@@ -343,6 +343,32 @@ static void global_filters_are_set(struct kunit *test)
 	native_expect_file(test, "set_ftrace_filter", "#### all functions enabled ####\n");
 }
 
+static int set_waiting(void *unused)
+{
+	char word[] = "native_func_340:mod:nosuch";
+
+	return ftrace_set_filter(&global_ops, word, strlen(word), 0);
+}
+
+static void clear_filter(void *unused)
+{
+	native_echo("set_ftrace_filter", O_TRUNC, "");
+}
+
+/* A word that is refused, or has no memory, is an error. */
+static void words_that_wait_have_errors(struct kunit *test)
+{
+	struct native_op op = { set_waiting, clear_filter };
+	char no_function[] = "nosuch:mod", no_command[] = "native_func_340:traceoff";
+
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&global_ops, no_function, strlen(no_function), 0),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&global_ops, no_command, strlen(no_command), 0),
+			-EINVAL);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 4U);
+	native_expect_file(test, "set_ftrace_filter", "#### all functions enabled ####\n");
+}
+
 /* While an ops is being unregistered, it cannot be registered. */
 static void ends_are_waited_for(struct kunit *test)
 {
@@ -415,6 +441,7 @@ static struct kunit_case lists_cases[] = {
 	KUNIT_CASE(code_is_announced_in_pieces),
 	KUNIT_CASE(symbols_are_looked_up),
 	KUNIT_CASE(global_filters_are_set),
+	KUNIT_CASE(words_that_wait_have_errors),
 	KUNIT_CASE(ends_are_waited_for),
 	KUNIT_CASE(removal_needs_no_memory),
 	{ }

@@ -11,6 +11,7 @@
 #include "ftrace/core.h"
 #include "ftrace/hash.h"
 #include "ftrace/ops.h"
+#include "ftrace/subops.h"
 #include "module.h"
 #include "tests.h"
 
@@ -491,6 +492,83 @@ static void left_sites_are_left_later(struct kunit *test)
 	KUNIT_EXPECT_GT(test, failed, 0U);
 }
 
+/* An ops without a filter, and without a trace array, traces all functions and all tasks. */
+static void new_subops_trace_all(struct kunit *test)
+{
+	above = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+	subs[0] = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_PID };
+	subs[1] = (struct ftrace_ops){
+		.func = ftrace_kunit_note, .private = (void *)(unsigned long)'a',
+	};
+	for (unsigned int i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, start_sub(i), 0);
+		KUNIT_EXPECT_NULL(test, above.guard);
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
+		KUNIT_EXPECT_TRUE(test, subs[i].flags & FTRACE_OPS_FL_INITIALIZED);
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, end_sub(i), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+}
+
+/* An ops can take the place of a registered one only, and must not be registered itself. */
+static void replacements_are_checked(struct kunit *test)
+{
+	static struct ftrace_ops ops, other, idle;
+	unsigned int before = native_warnings;
+
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	other = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	idle = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	ftrace_kunit_add_ops(test, &ops);
+	ftrace_kunit_add_ops(test, &other);
+	ftrace_kunit_add_ops(test, &idle);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&other, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&idle, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+	scoped_guard(mutex, &ftrace_lock) {
+		KUNIT_EXPECT_EQ(test, ftrace_ops_replace(&idle, &idle), -EBUSY);
+		KUNIT_EXPECT_EQ(test, ftrace_ops_replace(&ops, &other), -EBUSY);
+	}
+	native_warnings = before;
+	KUNIT_EXPECT_NULL(test, idle.callback);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+/*
+ * A broadcast tells tasks in a walk that an ops has gone: all that its removal needs. Where no walk
+ * has the ops, the broadcasts that change text are enough.
+ */
+static void removals_send_broadcasts(struct kunit *test)
+{
+	unsigned long sent[2];
+
+	for (unsigned int round = 0; round < 2; round++) {
+		unsigned int nr = round ? ARRAY_SIZE(crowd) : 1;
+
+		for (unsigned int i = 0; i < nr; i++) {
+			crowd[i] = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+			KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&crowd[i], ftrace_kunit_func1,
+								  true), 0);
+			KUNIT_ASSERT_EQ(test, register_ftrace_function(&crowd[i]), 0);
+		}
+		/* The trampolines that had the ops before, in slots of their own, are freed. */
+		native_settle();
+		sent[round] = native_broadcasts();
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&crowd[0]), 0);
+		sent[round] = native_broadcasts() - sent[round];
+		for (unsigned int i = 1; i < nr; i++)
+			KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&crowd[i]), 0);
+		for (unsigned int i = 0; i < nr; i++)
+			ftrace_free_filter(&crowd[i]);
+	}
+	KUNIT_EXPECT_EQ(test, sent[0], 3UL);
+	KUNIT_EXPECT_EQ(test, sent[1], 1UL);
+}
+
 /* Without memory the sites of a removed ops are changed in batches of 64, of three steps each. */
 static void large_removals_need_no_memory(struct kunit *test)
 {
@@ -519,6 +597,9 @@ static void large_removals_need_no_memory(struct kunit *test)
 static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(large_removals_need_no_memory),
 	KUNIT_CASE(left_sites_are_left_later),
+	KUNIT_CASE(new_subops_trace_all),
+	KUNIT_CASE(replacements_are_checked),
+	KUNIT_CASE(removals_send_broadcasts),
 	KUNIT_CASE(hashes_lose_text),
 	KUNIT_CASE(counters_need_memory),
 	KUNIT_CASE(perf_hears_of_changes),

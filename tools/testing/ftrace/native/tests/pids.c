@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 
 #include "trace.h"
+#include "ftrace/core.h"
 #include "ftrace/guards.h"
 #include "tests.h"
 
@@ -233,7 +234,17 @@ static void clear_pids(void *data)
 
 static int add_pids(void *data)
 {
-	return native_echo(PIDS, O_APPEND, data);
+	int ret = native_echo(PIDS, O_APPEND, data);
+	unsigned long left = native_fail_left();
+	char text[16];
+
+	if (ret)
+		return ret;
+	/* What was in the list stays. */
+	native_fail_nth(0);
+	native_cat(PIDS, text, sizeof(text), sizeof(text));
+	native_fail_nth(left);
+	return strcmp(text, "3\n4\n5\n") ? -EINVAL : 0;
 }
 
 static void restore_pids(void *data)
@@ -281,6 +292,9 @@ static void masked_cpus_call_nothing(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");
 	set_mask(1);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
+	/* A list that is not there is removed. */
+	clear_pids(NULL);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
 	/* The same with a list that has the task. */
 	echo(test, PIDS, O_TRUNC, "2", 0, "2\n");
@@ -417,6 +431,30 @@ static void writes_fail_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3);
 }
 
+static int make_guard(void *data)
+{
+	struct ftrace_guard **guard = data;
+
+	*guard = ftrace_guard_make(1);
+	return *guard ? 0 : -ENOMEM;
+}
+
+static void put_guard(void *data)
+{
+	struct ftrace_guard **guard = data;
+
+	guard(mutex)(&ftrace_lock);
+	ftrace_guard_put(*guard);
+}
+
+static void guards_need_memory(struct kunit *test)
+{
+	struct ftrace_guard *guard = NULL;
+	struct native_op op = { make_guard, put_guard, &guard };
+
+	KUNIT_EXPECT_EQ(test, native_sweep(test, &op), 2U);
+}
+
 static void files_leave_nothing(struct kunit *test)
 {
 	restore_pids(NULL);
@@ -446,6 +484,7 @@ static struct kunit_case pids_cases[] = {
 	KUNIT_CASE(child_processes_are_traced),
 	KUNIT_CASE(long_numbers_are_read),
 	KUNIT_CASE(writes_fail_without_memory),
+	KUNIT_CASE(guards_need_memory),
 	KUNIT_CASE(writes_leave_nothing),
 	{ }
 };

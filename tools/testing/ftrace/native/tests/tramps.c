@@ -28,6 +28,8 @@ static const struct {
 
 static struct ftrace_ops ops[2];
 
+#define ARENA_SIZE	SZ_64K
+
 /*
  * The frame is made and removed by the code of the template, so each byte of that has the layout
  * of the byte it was copied from. Between them it is that of the call, and in the gate that of the
@@ -141,6 +143,20 @@ static void tramp_free(struct ftrace_tramp *tramp)
 	arch_ftrace_tramp_free(tramp);
 }
 
+/* Behind a trampoline, and where there was none yet, nothing can be executed. */
+static void memory_has_traps(struct kunit *test)
+{
+	const struct ftrace_call call = { .func = ftrace_kunit_note_x, .ops = &ops[0] };
+	struct ftrace_tramp *tramp = tramp_make(&call, 1, false);
+	unsigned int wrong = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, tramp);
+	for (unsigned long at = tramp->addr + tramp->size; at & (ARENA_SIZE - 1); at++)
+		wrong += !arch_ftrace_tramp_find(at) && *(u8 *)at != INT3_INSN_OPCODE;
+	KUNIT_EXPECT_EQ(test, wrong, 0U);
+	tramp_free(tramp);
+}
+
 /* How many bytes from @at on have the layout of @ip. */
 static unsigned int layout_of(unsigned long at, unsigned long ip)
 {
@@ -206,6 +222,26 @@ static void layouts_of_recorders_are_known(struct kunit *test)
 	}
 }
 
+static int make_recorder(void *data)
+{
+	flights[0] = ftrace_flight_make(SZ_16K, data, false);
+	return flights[0] ? 0 : -ENOMEM;
+}
+
+static void put_recorder(void *data)
+{
+	ftrace_flight_put(flights[0]);
+	flights[0] = NULL;
+}
+
+static void recorders_need_memory(struct kunit *test)
+{
+	struct native_op op = { make_recorder, put_recorder, "name" };
+
+	/* Itself, three things that it points to, and the rings. */
+	KUNIT_EXPECT_EQ(test, native_sweep(test, &op), 4U + num_possible_cpus());
+}
+
 static u64 next_of(const struct ftrace_flight *flight)
 {
 	return per_cpu_ptr(flight->cpu, raw_smp_processor_id())->next;
@@ -243,6 +279,39 @@ static void recorders_have_guards(struct kunit *test)
 	}
 	for (unsigned int i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&flight_ops[i]), 0);
+}
+
+/*
+ * The word of a guard may be far away, as that of a counter below. It is compared by way of a
+ * register that the traced function's caller has no value in: before a record, nothing is saved.
+ */
+static void far_guards_keep_registers(struct kunit *test)
+{
+	static struct ftrace_guard far;
+	static int word;
+	struct ftrace_call call = { .guard = &far };
+	struct ftrace_tramp *tramp;
+	unsigned long rax;
+	u64 next;
+
+	recorders_make(test);
+	far = (struct ftrace_guard){ .skip = 1, .users = 1 };
+	far.word = (__force int __percpu *)
+		((unsigned long)&word - per_cpu_offset(raw_smp_processor_id()));
+	call.flight = flights[0];
+	ftrace_flight_off(flights[0], false);
+	tramp = tramp_make(&call, 1, false);
+	KUNIT_ASSERT_NOT_NULL(test, tramp);
+	for (word = 0; word < 2; word++) {
+		next = next_of(flights[0]);
+		rax = 0x123;
+		/* As from a site: the trampoline returns to here. */
+		asm volatile("call *%1"
+			     : "+a" (rax) : "b" (tramp->addr) : "r10", "r11", "memory", "cc");
+		KUNIT_EXPECT_EQ(test, rax, 0x123UL);
+		KUNIT_EXPECT_EQ(test, next_of(flights[0]) != next, !word);
+	}
+	tramp_free(tramp);
 }
 
 /* Where a task that records has been interrupted, it gives the CPU to another one at the end. */
@@ -329,7 +398,6 @@ static void counters_may_be_far_away(struct kunit *test)
 	tramp_free(tramp);
 }
 
-#define ARENA_SIZE	SZ_64K
 #define NR_LARGE	60
 
 /* The largest trampoline: the number of slots. */
@@ -437,6 +505,9 @@ static void memory_is_given_back(struct kunit *test)
 static struct kunit_case tramps_cases[] = {
 	KUNIT_CASE(layouts_are_known),
 	KUNIT_CASE(layouts_of_recorders_are_known),
+	KUNIT_CASE(memory_has_traps),
+	KUNIT_CASE(recorders_need_memory),
+	KUNIT_CASE(far_guards_keep_registers),
 	KUNIT_CASE(recorders_have_guards),
 	KUNIT_CASE(recorders_are_preempted),
 	KUNIT_CASE(counters_may_be_far_away),
