@@ -148,6 +148,9 @@ void *execmem_alloc(enum execmem_type type, size_t size)
 		p = host_map((void *)addr, size, native_text_offset(addr), 1, 0);
 	}
 	host_unlock();
+	/* As in the kernel, nobody knows what was there before: here, no traps. */
+	if (p)
+		memset(p, 0, size);
 	return p;
 }
 

@@ -204,8 +204,9 @@ int native_write(struct native_file *f, const char *text)
 	while (at < len) {
 		ssize_t ret = native_write_len(f, text + at, len - at);
 
-		if (ret < 0)
-			return ret;
+		/* A shell would write the same again and again. */
+		if (ret <= 0)
+			return ret ?: -EIO;
 		at += ret;
 	}
 	return 0;

@@ -154,7 +154,8 @@ static void no_parameters(void)
 	EXPECT(!ftrace_filter_param);
 	EXPECT_FILE("set_ftrace_filter", "#### all functions enabled ####\n");
 	EXPECT_FILE("set_graph_notrace", "#### no functions disabled ####\n");
-	/* The top trace array has its ops before any tracer has run. */
+	/* Before any tracer has run. The ops of the graph tracer is a copy. */
+	EXPECT(global_ops.private && global_ops.private == top_trace_array());
 	EXPECT(!ftrace_set_filter(&global_ops, word, strlen(word), 0));
 	EXPECT_FILE("set_ftrace_filter", "native_func_201:mod:nosuch\n");
 	EXPECT(!ftrace_is_dead());
