@@ -623,6 +623,7 @@ static void flight_trampolines(struct kunit *test, bool timed)
 {
 	struct ftrace_flight *flight = flight_new(test, timed);
 	struct ftrace_flight_cpu *c = flight_here(flight);
+	const u64 *first;
 	u64 next;
 
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, flight_ops_end, NULL), 0);
@@ -634,7 +635,13 @@ static void flight_trampolines(struct kunit *test, bool timed)
 
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&flight_note_ops), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&flight_ops), 0);
-	for (unsigned int n = 0; n < 3 * LAP; n++)
+	flight_trampoline(test, flight);
+	/* The first record is the time of the group, as that ring has it. */
+	first = (const u64 *)c->base;
+	KUNIT_EXPECT_TRUE(test, first[timed] & FTRACE_FLIGHT_EVEN);
+	if (timed)
+		KUNIT_EXPECT_EQ(test, first[1] & GENMASK(30, 0), first[0] & GENMASK(30, 0));
+	for (unsigned int n = 1; n < 3 * LAP; n++)
 		flight_trampoline(test, flight);
 
 	/* Alone on the site. The caller is the same function, at other addresses. */
