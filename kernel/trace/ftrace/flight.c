@@ -333,6 +333,7 @@ void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 	ftrace_flight_mark(flight);
 	flight_window_open();
 	this_cpu_write(cpu->switching, true);
+	/* An NMI that finds the new task finds that it is not recorded. */
 	barrier();
 	this_cpu_write(cpu->pid, next);
 	if ((!off || !flight_switch_again(cpu, next)) && flight_reserve(flight, &at, true)) {
@@ -341,6 +342,7 @@ void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 		this_cpu_write(cpu->away, off ? ((long)at >> 1) + 8 * flight->timed : 0);
 		this_cpu_write(cpu->away_next, at + 2 * size);
 	}
+	/* An NMI that finds no switch going on is behind the record in the ring. */
 	barrier();
 	this_cpu_write(cpu->switching, false);
 	flight_window_close();

@@ -85,7 +85,7 @@ bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 struct ftrace_flight_stamp ftrace_flight_stamp_now(struct trace_array *tr);
 void ftrace_flight_open(struct trace_iterator *iter);
 void ftrace_flight_close(struct trace_iterator *iter);
-struct ftrace_flight_cursor *ftrace_flight_cursor(struct trace_iterator *iter, int cpu);
+struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter, int cpu);
 void ftrace_flight_print_header(struct seq_file *m);
 
 /* No other tracer opens files so. */

@@ -64,7 +64,7 @@ static struct ftrace_flight *flight_of(struct trace_iterator *iter)
 }
 
 /* Where a reader is in the ring of a CPU; NULL if there is no ring. */
-struct ftrace_flight_cursor *ftrace_flight_cursor(struct trace_iterator *iter, int cpu)
+struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter, int cpu)
 {
 	struct ftrace_flight *flight = flight_of(iter);
 	struct flight_iter *fi = iter->private;
@@ -167,7 +167,7 @@ bool trace_flight_reads(struct trace_iterator *iter)
 struct trace_entry *trace_flight_peek(struct trace_iterator *iter, int cpu,
 				      struct trace_entry *ent, u64 *ts)
 {
-	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor(iter, cpu);
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, cpu);
 
 	if (!cursor || !flight_fill(flight_of(iter), cursor))
 		return ent;
@@ -188,7 +188,7 @@ struct trace_entry *trace_flight_peek(struct trace_iterator *iter, int cpu,
  */
 bool trace_flight_advance(struct trace_iterator *iter)
 {
-	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor(iter, iter->cpu);
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, iter->cpu);
 
 	if (!cursor)
 		return false;
@@ -207,7 +207,7 @@ bool trace_flight_advance(struct trace_iterator *iter)
  */
 bool trace_flight_consumed(struct trace_iterator *iter)
 {
-	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor(iter, iter->cpu);
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, iter->cpu);
 
 	return cursor && cursor->shown;
 }
@@ -221,7 +221,7 @@ bool trace_flight_consumed(struct trace_iterator *iter)
  */
 void trace_flight_rewind(struct trace_iterator *iter, int cpu)
 {
-	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor(iter, cpu);
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, cpu);
 
 	if (cursor)
 		ftrace_flight_rewind(flight_of(iter), cursor, cpu);
@@ -244,7 +244,7 @@ bool trace_flight_empty(struct trace_iterator *iter)
 	for_each_tracing_cpu(cpu) {
 		if (iter->cpu_file != RING_BUFFER_ALL_CPUS && iter->cpu_file != cpu)
 			continue;
-		if (flight_fill(flight, ftrace_flight_cursor(iter, cpu)))
+		if (flight_fill(flight, ftrace_flight_cursor_of(iter, cpu)))
 			return false;
 	}
 	return true;

@@ -103,7 +103,7 @@ static unsigned int flight_page_add(struct flight_page *page, unsigned int used,
  */
 int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_page *rpage)
 {
-	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor(iter, iter->cpu_file);
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, iter->cpu_file);
 	struct flight_page *page = ring_buffer_read_page_data(rpage);
 	unsigned int room = ring_buffer_read_page_size(rpage) - sizeof(*page);
 	unsigned int used = 0;

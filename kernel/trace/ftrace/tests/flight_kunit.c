@@ -422,9 +422,11 @@ static void flight_oldest(struct kunit *test, bool timed, unsigned int step, uns
 		u32 task = n / step + 1;
 
 		preempt_disable();
-		c->switching = true;
-		c->pid = task;
-		flight_calls(flight, n, n + nmi);
+		if (nmi) {
+			c->switching = true;
+			c->pid = task;
+			flight_calls(flight, n, n + nmi);
+		}
 		ftrace_flight_switch(flight, task - 1, task);
 		flight_calls(flight, n + nmi, n + step - 2);
 		ftrace_flight_mark(flight);

@@ -130,6 +130,7 @@ extern bool native_broadcast_waits;
 unsigned long native_broadcasts(void);
 extern void (*native_at_broadcast)(void);
 unsigned long native_maps(void);
+unsigned long native_loads(void);
 /* On each CPU: traps of the core, and traps of a batch that was over when the trap was handled. */
 extern unsigned long native_traps[NATIVE_CPUS], native_late[NATIVE_CPUS];
 

@@ -150,9 +150,17 @@ unsigned long vmalloc_to_pfn(const void *addr)
 	return native_text_offset((unsigned long)addr) >> PAGE_SHIFT;
 }
 
-/* Which CPU has the window loaded, + 1; and how many broadcasts there were at the last write. */
+/*
+ * Which CPU has the window loaded, + 1; how often it was loaded; and how many broadcasts there were at
+ * the last write.
+ */
 static unsigned int loaded;
-static unsigned long sent;
+static unsigned long loads, sent;
+
+unsigned long native_loads(void)
+{
+	return loads;
+}
 
 struct mm_struct *use_temporary_mm(struct mm_struct *mm)
 {
@@ -163,6 +171,7 @@ struct mm_struct *use_temporary_mm(struct mm_struct *mm)
 	if (stale)
 		native_fail("the TLB has an entry of the window that is gone");
 	loaded = raw_smp_processor_id() + 1;
+	loads++;
 	return &init_mm;
 }
 

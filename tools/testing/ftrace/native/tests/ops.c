@@ -420,7 +420,7 @@ static void hashes_lose_text(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, bits_of(hash), GENMASK_ULL(49, 10) & ~GENMASK_ULL(29, 20));
 		KUNIT_EXPECT_EQ(test, hash->count, 30UL);
 		KUNIT_EXPECT_EQ(test, hash->flags, 0UL);
-		/* With words that wait, too, the filter is what it was. */
+		/* A filter with words that wait keeps its flag. */
 		hash->flags = FTRACE_HASH_FL_MOD;
 		scoped_guard(mutex, &ftrace_lock)
 			if (!take)

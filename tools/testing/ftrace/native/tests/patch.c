@@ -123,7 +123,7 @@ static void text_patch(const struct text *text, unsigned int first)
 static void each_page_of_much_text_is_found(struct kunit *test)
 {
 	struct text *text = text_make(test, text_add_sites);
-	unsigned long sent;
+	unsigned long sent, loads;
 
 	KUNIT_EXPECT_EQ(test, text->patch[text->nr - 1].ip - text->start > window_size(), true);
 	/* Each time without one site more, so the end of the window is in different places. */
@@ -133,8 +133,12 @@ static void each_page_of_much_text_is_found(struct kunit *test)
 			text->patch[n].to = (round + n) % ARRAY_SIZE(targets);
 		}
 		sent = native_broadcasts();
+		loads = native_loads();
 		text_patch(text, round);
 		text_expect(test, text);
+		/* Interrupts are off for a chunk of stores at most; each site has three. */
+		loads = native_loads() - loads;
+		KUNIT_EXPECT_GE(test, loads, 3UL * (text->nr - round) / 256);
 		/* Each window has a pipeline of its own, and a part of a chunk. */
 		sent = native_broadcasts() - sent;
 		KUNIT_EXPECT_GE(test, sent, text->nr / 256 + 2UL);
