@@ -91,6 +91,11 @@ sleep 1000
 EOS
 run -o "$tap" -t 2 41-hang-on.sh 10-good.sh
 
+run -o "$work/none" 10-god.sh
+mv "$work/out" "$work/refused"
+ok "a script that does not exist is named" grep -F "run-guest: 10-god.sh: not in $work/guest" "$work/refused"
+ok "  and no guest starts" test ! -e "$work/none"
+
 # verdict NAME PASSED FAILED: what run-tests says about a script.
 verdict()
 {
