@@ -71,6 +71,7 @@ static struct ftrace_func_probe *probe_find(struct trace_array *tr,
 {
 	struct ftrace_func_probe *probe;
 
+	lockdep_assert_held(&probe_mutex);
 	list_for_each_entry(probe, &tr->func_probes, list)
 		if (probe->probe_ops == probe_ops)
 			return probe;

@@ -537,7 +537,6 @@ static void tramp_emit_no_frame(struct code *c, struct tramp *tramp)
 	tramp->start_at = c->len;
 	tramp->slots_at = c->len;
 	tramp_emit_account(c);
-	tramp->tail_at = c->len;
 }
 
 /* Run twice: the first time without a buffer, to get the length and the offsets. */
