@@ -113,6 +113,8 @@ void mutex_init_lockdep(struct mutex *lock, const char *name, struct lock_class_
 /* A lock that is a variable is a class of its own, whose key is its address. */
 static void mutex_name(struct mutex *lock)
 {
+	if (!lock->dep_map.name)
+		native_fail("a mutex was not initialized");
 	if (!lock->dep_map.key)
 		lock->dep_map.key = (struct lock_class_key *)lock;
 }

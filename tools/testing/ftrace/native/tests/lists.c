@@ -18,6 +18,10 @@
 static struct ftrace_ops ops, other, direct;
 static char text[1 << 17];
 
+#define MOD_LINES	"native_mod_0 [native_mod]\nnative_mod_1 [native_mod]\n" \
+			"native_mod_2 [native_mod]\nnative_mod_3 [native_mod]\n" \
+			"native_mod_4 [native_mod]\nnative_mod_5 [native_mod]\n"
+
 #define ANY_TRAMP	"ftrace_trampoline+0x0/0x*"
 
 void native_direct_target(void);
@@ -194,9 +198,7 @@ static void symbols_change_between_reads(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, left, 0U);
 		KUNIT_EXPECT_EQ(test, ret, 0);
 		KUNIT_EXPECT_EQ(test, native_close(f), 0);
-		at = strstr(text, "native_mod_0 [native_mod]\nnative_mod_1 [native_mod]\n"
-				  "native_mod_2 [native_mod]\nnative_mod_3 [native_mod]\n"
-				  "native_mod_4 [native_mod]\nnative_mod_5 [native_mod]\n");
+		at = strstr(text, MOD_LINES);
 		KUNIT_EXPECT_NOT_NULL(test, at);
 		KUNIT_EXPECT_NULL(test, strstr(at ? at + 1 : "", "native_mod_0"));
 		native_mod_release();
@@ -208,7 +210,7 @@ static int read_list(void *data)
 {
 	ssize_t ret = native_cat("available_filter_functions", text, sizeof(text), 4096);
 
-	if (ret >= 0 && (!strstr(text, "native_func_599\n") || !strstr(text, "\nnative_mod_5")))
+	if (ret >= 0 && (!strstr(text, "native_func_599\n") || !strstr(text, "\n" MOD_LINES)))
 		return -EINVAL;
 	return ret < 0 ? ret : 0;
 }
@@ -219,6 +221,34 @@ static void lists_are_read_without_memory(struct kunit *test)
 
 	native_mod_load();
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	native_mod_release();
+}
+
+/* Reads the lines of a module only in part: the file still has a copy of its symbols. */
+static void read_in_part(struct kunit *test)
+{
+	static const char *const paths[] = { "set_ftrace_filter", "available_filter_functions" };
+
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ":mod:native_mod"), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct native_file *f = native_open(paths[i], O_RDONLY);
+		ssize_t got;
+
+		KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+		do {
+			got = native_read(f, text, 40);
+			KUNIT_ASSERT_GT(test, got, 0);
+			text[got] = 0;
+		} while (!strstr(text, "[native"));
+		KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	}
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
+}
+
+static void lists_are_read_in_part(struct kunit *test)
+{
+	native_mod_load();
+	native_expect_no_leak(test, read_in_part);
 	native_mod_release();
 }
 
@@ -437,6 +467,7 @@ static struct kunit_case lists_cases[] = {
 	KUNIT_CASE(symbols_change_between_reads),
 	KUNIT_CASE(long_names_are_shown),
 	KUNIT_CASE(lists_are_read_without_memory),
+	KUNIT_CASE(lists_are_read_in_part),
 	KUNIT_CASE(trampolines_have_names),
 	KUNIT_CASE(code_is_announced_in_pieces),
 	KUNIT_CASE(symbols_are_looked_up),

@@ -382,6 +382,64 @@ static void counters_need_memory(struct kunit *test)
 		ftrace_count_put(count[nr]);
 }
 
+static struct ftrace_ops counted;
+
+static int start_counted(void *data)
+{
+	return register_ftrace_function(&counted);
+}
+
+static void end_counted(void *data)
+{
+	unregister_ftrace_function(&counted);
+}
+
+/* An ops that may be freed has a counter of its own. */
+static void counted_ops_need_memory(struct kunit *test)
+{
+	static struct ftrace_count __percpu *count[65];
+	struct native_op op = { start_counted, end_counted };
+	unsigned int nr = 0;
+
+	counted = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_DYNAMIC };
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&counted, ftrace_kunit_func1, true), 0);
+	scoped_guard(mutex, &ftrace_lock)
+		do {
+			native_fail_nth(1);
+			count[nr] = ftrace_count_get();
+		} while (count[nr] && ++nr < ARRAY_SIZE(count));
+	native_fail_nth(0);
+	KUNIT_EXPECT_LT(test, nr, ARRAY_SIZE(count));
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 2U);
+	scoped_guard(mutex, &ftrace_lock)
+		while (nr--)
+			ftrace_count_put(count[nr]);
+	ftrace_free_filter(&counted);
+}
+
+/*
+ * A function without a call site, which ends where the next function begins: that one's site is not
+ * the site of the first.
+ */
+void native_no_site(void);
+extern const u8 native_no_site_end[];
+asm(".text\n"
+    ".globl native_no_site, native_no_site_end\n"
+    ".type native_no_site, @function\n"
+    "native_no_site:\n\tret\n"
+    "native_no_site_end:\n"
+    ".type native_no_site_end, @function\n"
+    "1:\tcall __fentry__\n\tret\n"
+    ".pushsection __mcount_loc, \"a\"\n\t.quad 1b\n.popsection\n");
+
+static void the_next_site_is_another(struct kunit *test)
+{
+	unsigned long next = (unsigned long)native_no_site_end;
+
+	KUNIT_EXPECT_EQ(test, ftrace_location(next), next);
+	KUNIT_EXPECT_EQ(test, ftrace_location((unsigned long)native_no_site), 0UL);
+}
+
 static struct ftrace_hash *hash_of(struct kunit *test, unsigned long from, unsigned long to)
 {
 	struct ftrace_hash *hash = ftrace_hash_alloc();
@@ -602,6 +660,8 @@ static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(removals_send_broadcasts),
 	KUNIT_CASE(hashes_lose_text),
 	KUNIT_CASE(counters_need_memory),
+	KUNIT_CASE(counted_ops_need_memory),
+	KUNIT_CASE(the_next_site_is_another),
 	KUNIT_CASE(perf_hears_of_changes),
 	KUNIT_CASE(pages_are_mapped_once),
 	KUNIT_CASE(many_ops_need_memory),

@@ -431,6 +431,40 @@ static void writes_fail_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3);
 }
 
+#define NEW_PIDS	"instances/q/set_ftrace_pid"
+
+static int write_new_pids(void *data)
+{
+	int ret = native_echo(NEW_PIDS, O_TRUNC, "4");
+	struct trace_array *array;
+
+	if (ret)
+		return ret;
+	array = trace_array_find("q");
+	return array->function_guard ? 0 : -EINVAL;
+}
+
+static void clear_new_pids(void *data)
+{
+	native_echo(NEW_PIDS, O_TRUNC, "");
+	native_rmdir("q");
+	native_mkdir("q");
+}
+
+/* The first pid of an array makes its guard. */
+static void first_pids_need_memory(struct kunit *test)
+{
+	struct native_op op = {
+		write_new_pids, clear_new_pids,
+		/* trace_pid_write() says -1. */
+		.lenient = true, .error = -1,
+	};
+
+	KUNIT_ASSERT_EQ(test, native_mkdir("q"), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	KUNIT_EXPECT_EQ(test, native_rmdir("q"), 0);
+}
+
 static int make_guard(void *data)
 {
 	struct ftrace_guard **guard = data;
@@ -484,6 +518,7 @@ static struct kunit_case pids_cases[] = {
 	KUNIT_CASE(child_processes_are_traced),
 	KUNIT_CASE(long_numbers_are_read),
 	KUNIT_CASE(writes_fail_without_memory),
+	KUNIT_CASE(first_pids_need_memory),
 	KUNIT_CASE(guards_need_memory),
 	KUNIT_CASE(writes_leave_nothing),
 	{ }

@@ -97,6 +97,25 @@ static void all_owners_are_asked(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, take_heard(), "   ");
 }
 
+/* A function has one direct caller. Another one is refused before it is asked to share. */
+static void the_second_is_not_asked(struct kunit *test)
+{
+	static struct owner late;
+
+	late = (struct owner){ .ops.ops_func = ops_func };
+	ftrace_kunit_add_ops(test, &late.ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&late.ops, func_of(0), true), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_STREQ(test, take_heard(), "+ + + +");
+	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&late.ops, target), -EBUSY);
+	KUNIT_EXPECT_STREQ(test, late.heard, "");
+	KUNIT_EXPECT_STREQ(test, take_heard(), "   ");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	take_heard();
+	/* What it was given stays as it was. */
+	KUNIT_EXPECT_FALSE(test, late.ops.flags & FTRACE_OPS_FL_DIRECT);
+}
+
 /* Who has agreed is told of the refusal. Who has refused, or was not asked, hears no more. */
 static void refusals_are_told(struct kunit *test)
 {
@@ -172,6 +191,7 @@ static void filters_stay(struct kunit *test)
 
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(all_owners_are_asked),
+	KUNIT_CASE(the_second_is_not_asked),
 	KUNIT_CASE(refusals_are_told),
 	KUNIT_CASE(rivals_go_on_sharing),
 	KUNIT_CASE(others_ask_nobody),

@@ -60,9 +60,10 @@ static void expect_layout(struct kunit *test, unsigned int t, unsigned long tram
 		KUNIT_EXPECT_EQ(test, ftrace_tramp_template_ip(tramp + off + at), tail + at);
 		KUNIT_EXPECT_EQ(test, *(u8 *)(tramp + off + at), *(u8 *)(tail + at));
 	}
-	/* The return. */
+	/* The return, and an int3 behind it: the CPU must not run on speculatively. */
 	for (at += off; at < size; at++)
 		KUNIT_EXPECT_EQ(test, ftrace_tramp_template_ip(tramp + at), end);
+	KUNIT_EXPECT_EQ(test, *(u8 *)(tramp + size - 1), INT3_INSN_OPCODE);
 }
 
 static void layouts_are_known(struct kunit *test)
