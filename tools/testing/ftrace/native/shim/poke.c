@@ -32,7 +32,7 @@ void *text_poke_set(void *addr, int c, size_t len)
 }
 
 /* The window. The number of a page is that of the file. A table ends with what is no entry. */
-#define WINDOW_TABLES	8
+#define WINDOW_TABLES	16
 #define WINDOW_PAGES	(WINDOW_TABLES * PTRS_PER_PTE)
 
 struct mm_struct init_mm;
