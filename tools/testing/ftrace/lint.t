@@ -86,6 +86,8 @@ ignored=FILE_PATH_CHANGES,MISSING_SIGN_OFF,MACRO_ARG_UNUSED,MACRO_ARG_REUSE
 ignored+=,ARCH_INCLUDE_LINUX,UNDOCUMENTED_SETUP
 # An interface that others compile against has the names that it has.
 ignored+=,DEFINE_ARCH_HAS,ALLOC_WITH_SIZEOF,CONST_STRUCT
+# The commits of Fixes: are those of the base, whose history is not here.
+ignored+=,UNKNOWN_COMMIT_ID
 
 # checkpatch ARG...: in the prepared tree, where it finds what it compares with.
 checkpatch()

@@ -96,7 +96,6 @@ same_bytes()
 
 # What checkpatch gets wrong: see lint.t.
 ignored=FILE_PATH_CHANGES,MACRO_ARG_UNUSED,MACRO_ARG_REUSE,ARCH_INCLUDE_LINUX,UNDOCUMENTED_SETUP,DEFINE_ARCH_HAS
-# The commits of Fixes: are those of the base, whose history is not here.
 ignored+=,ALLOC_WITH_SIZEOF,CONST_STRUCT,UNKNOWN_COMMIT_ID
 checkpatch()
 {
