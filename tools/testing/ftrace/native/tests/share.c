@@ -29,7 +29,8 @@ static int ops_func(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cm
 	struct owner *o = container_of(ops, struct owner, ops);
 	size_t len = strlen(o->heard);
 
-	if (!mutex_is_locked(&direct_mutex) || mutex_is_locked(&ftrace_lock))
+	/* Of this task: a worker may hold ftrace_lock at any time. */
+	if (!lockdep_is_held(&direct_mutex) || lockdep_is_held(&ftrace_lock))
 		wrong_locks = true;
 	if (len + 1 < sizeof(o->heard))
 		o->heard[len] = cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER ? '+' :
