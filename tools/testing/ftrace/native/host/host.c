@@ -374,6 +374,7 @@ static void on_interrupt(int sig, siginfo_t *info, void *context)
 static void signals_init(void)
 {
 	static const int signals[] = { SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE };
+	void *stack;
 	struct sigaction sa = {
 		.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER,
 	};
@@ -383,6 +384,8 @@ static void signals_init(void)
 	};
 
 	signal_stack();
+	/* The first call loads a library, which a signal handler may not do. */
+	backtrace(&stack, 1);
 	sigaction(SIGUSR1, &interrupt, NULL);
 	sched_getaffinity(0, sizeof(usable), &usable);
 	for (unsigned int i = 0; i < sizeof(signals) / sizeof(*signals); i++)
