@@ -360,26 +360,40 @@ static void perf_hears_of_changes(struct kunit *test)
 	}
 }
 
+static struct ftrace_count __percpu *count[65];
+static unsigned int nr_counters;
+
+/* Take the counters that are free. ftrace_lock held. */
+static void take_counters(struct kunit *test)
+{
+	nr_counters = 0;
+	do {
+		native_fail_nth(1);
+		count[nr_counters] = ftrace_count_get();
+	} while (count[nr_counters] && ++nr_counters < ARRAY_SIZE(count));
+	native_fail_nth(0);
+	KUNIT_EXPECT_LT(test, nr_counters, ARRAY_SIZE(count));
+}
+
+static void put_counters(void)
+{
+	while (nr_counters--)
+		ftrace_count_put(count[nr_counters]);
+}
+
 /* When all counters are in use, a new one needs memory for a group of them. */
 static void counters_need_memory(struct kunit *test)
 {
-	static struct ftrace_count __percpu *count[65];
-	unsigned int nr = 0;
 	unsigned long live;
 
 	guard(mutex)(&ftrace_lock);
-	do {
-		native_fail_nth(1);
-		count[nr] = ftrace_count_get();
-	} while (count[nr] && ++nr < ARRAY_SIZE(count));
-	KUNIT_EXPECT_LT(test, nr, ARRAY_SIZE(count));
+	take_counters(test);
 	live = native_live();
 	native_fail_nth(2);
 	KUNIT_EXPECT_NULL(test, ftrace_count_get());
 	KUNIT_EXPECT_EQ(test, native_live(), live);
 	native_fail_nth(0);
-	while (nr--)
-		ftrace_count_put(count[nr]);
+	put_counters();
 }
 
 static struct ftrace_ops counted;
@@ -397,23 +411,15 @@ static void end_counted(void *data)
 /* An ops that may be freed has a counter of its own. */
 static void counted_ops_need_memory(struct kunit *test)
 {
-	static struct ftrace_count __percpu *count[65];
 	struct native_op op = { start_counted, end_counted };
-	unsigned int nr = 0;
 
 	counted = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_DYNAMIC };
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&counted, ftrace_kunit_func1, true), 0);
 	scoped_guard(mutex, &ftrace_lock)
-		do {
-			native_fail_nth(1);
-			count[nr] = ftrace_count_get();
-		} while (count[nr] && ++nr < ARRAY_SIZE(count));
-	native_fail_nth(0);
-	KUNIT_EXPECT_LT(test, nr, ARRAY_SIZE(count));
+		take_counters(test);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 2U);
 	scoped_guard(mutex, &ftrace_lock)
-		while (nr--)
-			ftrace_count_put(count[nr]);
+		put_counters();
 	ftrace_free_filter(&counted);
 }
 

@@ -98,7 +98,10 @@ static void all_owners_are_asked(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, take_heard(), "   ");
 }
 
-/* A function has one direct caller. Another one is refused before it is asked to share. */
+/*
+ * A function has one direct caller. Another one is refused before it is asked to share any of its
+ * functions: those on both sides of the function have none.
+ */
 static void the_second_is_not_asked(struct kunit *test)
 {
 	static struct owner late;
@@ -106,6 +109,12 @@ static void the_second_is_not_asked(struct kunit *test)
 	late = (struct owner){ .ops.ops_func = ops_func };
 	ftrace_kunit_add_ops(test, &late.ops);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&late.ops, func_of(0), true), 0);
+	for (unsigned int i = 39; i <= 41; i += 2) {
+		test_func_t func = (test_func_t)native_funcs[i];
+
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&late.ops, func, false), 0);
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, func, false), 0);
+	}
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
 	KUNIT_EXPECT_STREQ(test, take_heard(), "+ + + +");
 	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&late.ops, target), -EBUSY);
@@ -113,7 +122,7 @@ static void the_second_is_not_asked(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, take_heard(), "   ");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
 	take_heard();
-	/* What it was given stays as it was. */
+	/* It has not become a direct caller. */
 	KUNIT_EXPECT_FALSE(test, late.ops.flags & FTRACE_OPS_FL_DIRECT);
 }
 
