@@ -27,11 +27,7 @@ static int __init boot_tables(const unsigned long *ips, unsigned int nr)
 			      ips, nr, true);
 }
 
-/**
- * ftrace_init - find the sites of the kernel and turn them into nops
- *
- * Context: Boot, one CPU, interrupts off.
- */
+/* Finds the sites of the kernel and turns them into nops. Boot, one CPU, interrupts off. */
 void __init ftrace_init(void)
 {
 	unsigned int nr = __stop_mcount_loc - __start_mcount_loc, nops;
@@ -65,11 +61,7 @@ void __init ftrace_init(void)
 	ftrace_graph_early_filters();
 }
 
-/**
- * ftrace_free_init_mem - remove the sites of the kernel's init text before it is freed
- *
- * Context: Boot, after which init text no longer runs.
- */
+/* Removes the sites of the kernel's init text, which no longer runs, before it is freed. */
 void __init ftrace_free_init_mem(void)
 {
 	ftrace_boot_snapshot();

@@ -80,15 +80,9 @@ void __init ftrace_early_pending(struct trace_array *tr)
 	list_splice_init(&early_pending[true], ftrace_pending_of(tr, true));
 }
 
-/**
- * ftrace_set_early_filter - set a filter from a boot parameter
- * @ops: the ops
- * @buf: words separated by commas; changed
- * @enable: true: functions to trace; false: functions not to trace
- *
- * Without memory the filter stays as it is, and this is reported.
- *
- * Context: Boot.
+/*
+ * Sets a filter from a boot parameter: words in @buf, separated by commas; changed. Without memory
+ * the filter stays as it is, and this is reported. Boot.
  */
 void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
 {

@@ -110,14 +110,10 @@ void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr)
 		list_del_init(cb->slots.next);
 }
 
-/**
- * ftrace_callback_shut - let no further task into a callback by way of a walk
- * @cb: the callback, whose ops is removed
- *
- * A task in ftrace_walk_func() counts itself in, then reads the mark. After the broadcast,
- * either the task sees the mark, or all CPUs see that the task has counted itself in.
- *
- * Context: Process context, may sleep. ftrace_lock held.
+/*
+ * Lets no further task into the callback of a removed ops by way of a walk. A task in
+ * ftrace_walk_func() counts itself in, then reads the mark. After the broadcast, either the task
+ * sees the mark, or all CPUs see that the task has counted itself in. ftrace_lock held.
  */
 void ftrace_callback_shut(struct ftrace_callback *cb)
 {
@@ -155,17 +151,12 @@ static bool callback_has_tasks(struct ftrace_count __percpu *count)
 	return callback_sum(&count->entered) != left;
 }
 
-/**
- * ftrace_callback_wait - wait until no task is in a callback
- * @cb: the callback, whose slots have all been switched off, and which is shut
- * @func: the function to name in a message
- *
- * The last broadcast of the batch that switched the slots off, or of
- * ftrace_callback_shut(), made all CPUs serialise. So the increments of all tasks that
- * entered are visible here, and no further task enters. All that a task did in the
- * callback, the task did before it counted itself out.
- *
- * Context: Process context, may sleep. ftrace_lock not held.
+/*
+ * Waits until no task is in a callback, which is shut and whose slots have all been switched off;
+ * @func is named in a message. The last broadcast of the batch that switched the slots off, or of
+ * ftrace_callback_shut(), made all CPUs serialise. So the increments of all tasks that entered are
+ * visible here, and no further task enters. All that a task did in the callback, the task did
+ * before it counted itself out. ftrace_lock not held.
  */
 void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func)
 {

@@ -17,49 +17,28 @@
 #include "ops.h"
 #include "table.h"
 
-/**
- * alloc_ftrace_hash - make an empty hash
- * @size_bits: not used; the hash grows
- *
- * Context: Process context, may sleep.
- * Return: the hash, or NULL.
- */
+/* Makes an empty hash, which grows by itself; NULL without memory. */
 struct ftrace_hash *alloc_ftrace_hash(int size_bits)
 {
 	return ftrace_hash_alloc();
 }
 
-/**
- * free_ftrace_hash - free a hash and its entries
- * @hash: the hash, or NULL
- */
+/* Frees a hash, or NULL, and its entries. */
 void free_ftrace_hash(struct ftrace_hash *hash)
 {
 	ftrace_hash_free(hash);
 }
 
-/**
- * add_ftrace_hash_entry - put an entry of the caller into a hash
- * @hash: the hash
- * @entry: the entry; its address is not in @hash. ftrace_hash_remove() must take the
- *	entry out before @hash is freed
- *
- * Context: Process context, may sleep.
+/*
+ * Puts an entry of the caller, whose address @hash lacks, into @hash. ftrace_hash_remove() must
+ * take it out before @hash is freed.
  */
 void add_ftrace_hash_entry(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 {
 	ftrace_hash_link(hash, entry);
 }
 
-/**
- * add_ftrace_hash_entry_direct - put a function and what it calls into a hash
- * @hash: the hash
- * @ip: address of the call site; not in @hash
- * @direct: the address to call
- *
- * Context: Process context, may sleep.
- * Return: the entry, or NULL.
- */
+/* Puts a function that @hash lacks, and what it calls, into @hash. Returns the entry, or NULL. */
 struct ftrace_func_entry *add_ftrace_hash_entry_direct(struct ftrace_hash *hash, unsigned long ip,
 						       unsigned long direct)
 {
@@ -73,10 +52,7 @@ struct ftrace_func_entry *add_ftrace_hash_entry_direct(struct ftrace_hash *hash,
 	return entry;
 }
 
-/**
- * ftrace_hash_remove - take all entries out of a hash, and free none
- * @hash: the hash, or NULL
- */
+/* Takes all entries out of a hash, or NULL, and frees none. */
 void ftrace_hash_remove(struct ftrace_hash *hash)
 {
 	struct ftrace_func_entry *entry;
@@ -90,12 +66,7 @@ void ftrace_hash_remove(struct ftrace_hash *hash)
 	hash->count = 0;
 }
 
-/**
- * ftrace_hash_count - how many entries has a hash?
- * @hash: the hash, or NULL
- *
- * Return: the number.
- */
+/* How many entries has a hash, or NULL? */
 unsigned long ftrace_hash_count(struct ftrace_hash *hash)
 {
 	return hash ? hash->count : 0;
@@ -199,16 +170,12 @@ static int many_start(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	return ret;
 }
 
-/**
- * update_ftrace_direct_add - have more functions call something before anything else
- * @ops: the ops, registered by this function if it is not
- * @hash: the functions, and the address that each of them calls
- *
- * Context: Process context, may sleep. Takes direct_mutex.
- * Return: 0, or an error with nothing changed: -EINVAL if @hash is empty or names
- *	something that is not a function, or a function that has a direct caller, or if
- *	@ops is in use for something else; -ERANGE if an address is too far away; -ENOMEM;
- *	or an error of ftrace_ops_start().
+/*
+ * Has more functions, those of @hash, call something before anything else, and registers @ops if
+ * it is not. 0, or an error with nothing changed: -EINVAL if @hash is empty or names something
+ * that is not a function, or a function that has a direct caller, or if @ops is in use for
+ * something else; -ERANGE if an address is too far away; -ENOMEM; or an error of
+ * ftrace_ops_start(). Takes direct_mutex.
  */
 int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
@@ -269,15 +236,11 @@ static void many_end(struct ftrace_ops *ops)
 	many_reset(ops);
 }
 
-/**
- * update_ftrace_direct_del - undo update_ftrace_direct_add() for some functions
- * @ops: the ops; unregistered if it has no function any more
- * @hash: the functions, and the addresses that they call
- *
- * Context: Process context, may sleep. Takes direct_mutex.
- * Return: 0, or an error with nothing changed: -EINVAL if @hash is empty, or has a
- *	function that @ops does not have or that calls another address; -ENOMEM; -ENODEV
- *	after ftrace_kill().
+/*
+ * Undoes update_ftrace_direct_add() for some functions, and unregisters @ops if it has none any
+ * more. 0, or an error with nothing changed: -EINVAL if @hash is empty, or has a function that
+ * @ops does not have or that calls another address; -ENOMEM; -ENODEV after ftrace_kill(). Takes
+ * direct_mutex.
  */
 int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
@@ -312,17 +275,11 @@ static int many_mod(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	return ret;
 }
 
-/**
- * update_ftrace_direct_mod - change what some functions call
- * @ops: the ops
- * @hash: the functions, and the new addresses
- * @do_direct_lock: take direct_mutex; false in an &ftrace_ops.ops_func, which has it
- *
- * At every moment a call goes to the old address or to the new address.
- *
- * Context: Process context, may sleep.
- * Return: 0, or an error with nothing changed: -EINVAL if @hash is empty or has a
- *	function that @ops does not have; -ERANGE; -ENOMEM.
+/*
+ * Changes what some functions call: at every moment a call goes to the old address or to the new.
+ * @do_direct_lock is false in an &ftrace_ops.ops_func, which has direct_mutex. 0, or an error with
+ * nothing changed: -EINVAL if @hash is empty or has a function that @ops does not have; -ERANGE;
+ * -ENOMEM.
  */
 int update_ftrace_direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash, bool do_direct_lock)
 {

@@ -92,11 +92,7 @@ static const struct {
 	{ "touched_functions", FTRACE_ITER_TOUCHED },
 };
 
-/**
- * ftrace_init_tracefs_toplevel - create the files that exist only in the top directory
- * @tr: the top trace array
- * @d_tracer: the top directory
- */
+/* Creates the files that exist only in the top directory. */
 void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *d_tracer)
 {
 	for (int i = 0; i < ARRAY_SIZE(lists); i++)

@@ -309,16 +309,9 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 	return 0;
 }
 
-/**
- * ftrace_regex_open - open a file that holds the filter of an ops
- * @tr: the trace array whose ops is used; NULL if @ops belongs to no trace array
- * @ops: the ops if @tr is NULL
- * @flag: FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE
- * @inode: inode of the file
- * @file: the file
- *
- * Context: Process context, may sleep.
- * Return: 0, or -errno.
+/*
+ * Opens a file that holds the filter of an ops: the ops of @tr or, if @tr is NULL, @ops. @flag is
+ * FTRACE_ITER_FILTER or FTRACE_ITER_NOTRACE. 0 or -errno.
  */
 int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		      struct inode *inode, struct file *file)

@@ -195,27 +195,16 @@ static __always_inline bool flight_group(struct ftrace_flight_cpu __percpu *cpu,
 	return true;
 }
 
-/**
- * ftrace_flight_slow - begin a group of records
- * @cpu: the rings
- * @next: the first record of the group, as reserved in &ftrace_flight_cpu.next
- *
- * Context: Any context, in a window. Called by trampolines.
- * Return: true if the caller can reserve another record; false if its call cannot be recorded.
+/*
+ * Both begin a group of records, of which @next is the first, as reserved in
+ * &ftrace_flight_cpu.next. They return true if the caller can reserve another record; false if its
+ * call cannot be recorded. Called by trampolines, in any context, in a window.
  */
 bool ftrace_flight_slow(struct ftrace_flight_cpu __percpu *cpu, u64 next)
 {
 	return flight_group(cpu, next, false);
 }
 
-/**
- * ftrace_flight_slow_timed - begin a group of records with times
- * @cpu: the rings
- * @next: the first record of the group, as reserved in &ftrace_flight_cpu.next
- *
- * Context: Any context, in a window. Called by trampolines.
- * Return: true if the caller can reserve another record; false if its call cannot be recorded.
- */
 bool ftrace_flight_slow_timed(struct ftrace_flight_cpu __percpu *cpu, u64 next)
 {
 	return flight_group(cpu, next, true);
@@ -250,17 +239,9 @@ static bool flight_reserve(const struct ftrace_flight *flight, u64 *next, bool a
 	return false;
 }
 
-/**
- * ftrace_flight_func - record a call
- * @ip: address of the call site
- * @parent_ip: where the traced function returns to
- * @op: the ops of a trace array that records
- * @fregs: not used
- *
- * Trampolines do not call this function; see struct ftrace_call. The array of a class with many
- * ops does.
- *
- * Context: Any context.
+/*
+ * Records a call. Trampolines do not call this function, see struct ftrace_call; the array of a
+ * class with many ops does. Any context.
  */
 void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			struct ftrace_regs *fregs)
@@ -278,13 +259,9 @@ void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace
 	flight_window_close();
 }
 
-/**
- * ftrace_flight_mark - record the time, unless each record has one
- * @flight: the recorder
- *
- * Calls before and after are not shown on the other side of this time.
- *
- * Context: Any context.
+/*
+ * Records the time, unless each record has one: calls before and after are not shown on the other
+ * side of this time. Any context.
  */
 void ftrace_flight_mark(struct ftrace_flight *flight)
 {
@@ -315,14 +292,7 @@ static bool flight_switch_again(struct ftrace_flight_cpu __percpu *cpu, u32 next
 	return true;
 }
 
-/**
- * ftrace_flight_switch - record that another task runs from now on
- * @flight: the recorder
- * @prev: the pid of the task that ran
- * @next: the pid of the task that runs from now on
- *
- * Context: Preemption off.
- */
+/* Records that a task runs from now on, and which one ran before. Preemption off. */
 void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 {
 	struct ftrace_flight_cpu __percpu *cpu = flight->cpu;
@@ -365,15 +335,7 @@ static void flight_tell(struct ftrace_flight *flight)
 	} while (off != atomic_read(&flight->off));
 }
 
-/**
- * ftrace_flight_off - switch recording off, or on again
- * @flight: the recorder
- * @off: true to switch it off
- *
- * This function begins and ends with a full barrier.
- *
- * Context: Any context.
- */
+/* Switches recording off, or on again. Begins and ends with a full barrier. Any context. */
 void ftrace_flight_off(struct ftrace_flight *flight, bool off)
 {
 	if (off)
@@ -383,13 +345,7 @@ void ftrace_flight_off(struct ftrace_flight *flight, bool off)
 	flight_tell(flight);
 }
 
-/**
- * ftrace_flight_pause - stop recording while somebody reads
- * @flight: the recorder
- * @pause: true when a reader comes, false when the reader goes
- *
- * Context: Any context.
- */
+/* Stops recording when a reader comes; undone when the reader goes. Any context. */
 void ftrace_flight_pause(struct ftrace_flight *flight, bool pause)
 {
 	atomic_add(pause ? 2 : -2, &flight->off);
@@ -442,16 +398,10 @@ static void flight_free_work(struct work_struct *work)
 	flight_free(flight);
 }
 
-/**
- * ftrace_flight_make - make a recorder
- * @size: bytes of the ring of a CPU, a multiple of the page size
- * @name: name of the trace array; NULL for the top level one
- * @timed: give each record a time of its own
- *
- * The recorder is switched off.
- *
- * Context: Process context, may sleep.
- * Return: the recorder, with one reference; NULL if there is no memory.
+/*
+ * Makes a recorder, which is switched off, with rings of @size bytes, a multiple of the page size.
+ * @name is that of the trace array, NULL for the top level one. Returns it with one reference;
+ * NULL without memory.
  */
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed)
 {

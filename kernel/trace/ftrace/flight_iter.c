@@ -28,13 +28,7 @@ struct flight_iter {
 	struct ftrace_flight_cursor	cursor[];
 };
 
-/**
- * ftrace_flight_stamp_now - the time, in the clock of a trace array and in cycles
- * @tr: the trace array
- *
- * Context: Any context.
- * Return: both.
- */
+/* The time, in the clock of a trace array and in cycles. Any context. */
 struct ftrace_flight_stamp ftrace_flight_stamp_now(struct trace_array *tr)
 {
 	return (struct ftrace_flight_stamp){
@@ -142,27 +136,18 @@ static bool flight_fill(const struct ftrace_flight *flight, struct ftrace_flight
 	return true;
 }
 
-/**
- * trace_flight_reads - does a reader read a flight recorder?
- * @iter: the reader
- *
- * Context: Any context, preemption off unless the reader is of an open file.
- * Return: true if it does.
+/*
+ * Does a reader read a flight recorder? Any context, preemption off unless it reads an open file.
+ * The same goes for the functions below.
  */
 bool trace_flight_reads(struct trace_iterator *iter)
 {
 	return flight_of(iter);
 }
 
-/**
- * trace_flight_peek - look at the next entry of a CPU
- * @iter: the reader
- * @cpu: the CPU
- * @ent: the next entry in the ring buffer, NULL if there is none
- * @ts: the time of @ent; here is put the time of the entry that is returned
- *
- * Context: As trace_flight_reads().
- * Return: the older one of @ent and of the next entry of the flight recorder.
+/*
+ * The older one of @ent, the next entry of a CPU in the ring buffer or NULL, and of the next entry
+ * of the flight recorder. @ts is the time of @ent, and becomes that of the entry that is returned.
  */
 struct trace_entry *trace_flight_peek(struct trace_iterator *iter, int cpu,
 				      struct trace_entry *ent, u64 *ts)
@@ -179,13 +164,7 @@ struct trace_entry *trace_flight_peek(struct trace_iterator *iter, int cpu,
 	return &cursor->entry.ent;
 }
 
-/**
- * trace_flight_advance - go behind the entry that a reader has found
- * @iter: the reader
- *
- * Context: As trace_flight_reads().
- * Return: true if the entry is of a flight recorder.
- */
+/* Goes behind the entry that a reader has found. Returns true if it is of a flight recorder. */
 bool trace_flight_advance(struct trace_iterator *iter)
 {
 	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, iter->cpu);
@@ -198,12 +177,9 @@ bool trace_flight_advance(struct trace_iterator *iter)
 	return cursor->shown;
 }
 
-/**
- * trace_flight_consumed - is the entry that a reader has shown one of a flight recorder?
- * @iter: the reader
- *
- * Context: As trace_flight_reads().
- * Return: true if it is, so there is nothing to remove from the ring buffer.
+/*
+ * Is the entry that a reader has shown one of a flight recorder, so that there is nothing to
+ * remove from the ring buffer?
  */
 bool trace_flight_consumed(struct trace_iterator *iter)
 {
@@ -212,13 +188,7 @@ bool trace_flight_consumed(struct trace_iterator *iter)
 	return cursor && cursor->shown;
 }
 
-/**
- * trace_flight_rewind - go to the oldest entry of a CPU
- * @iter: the reader
- * @cpu: the CPU
- *
- * Context: As trace_flight_reads().
- */
+/* Goes to the oldest entry of a CPU. */
 void trace_flight_rewind(struct trace_iterator *iter, int cpu)
 {
 	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, cpu);
@@ -227,13 +197,7 @@ void trace_flight_rewind(struct trace_iterator *iter, int cpu)
 		ftrace_flight_rewind(flight_of(iter), cursor, cpu);
 }
 
-/**
- * trace_flight_empty - has a flight recorder no more entries?
- * @iter: the reader
- *
- * Context: As trace_flight_reads().
- * Return: true if there is none.
- */
+/* Has a flight recorder no more entries? */
 bool trace_flight_empty(struct trace_iterator *iter)
 {
 	struct ftrace_flight *flight = flight_of(iter);
@@ -250,14 +214,7 @@ bool trace_flight_empty(struct trace_iterator *iter)
 	return true;
 }
 
-/**
- * trace_flight_flags - show the flags of an entry of a flight recorder as unknown
- * @s: where to show them
- * @entry: any entry
- *
- * Context: Any context.
- * Return: true if the entry is one of a flight recorder.
- */
+/* If @entry is one of a flight recorder, shows its flags as unknown, and returns true. */
 bool trace_flight_flags(struct trace_seq *s, struct trace_entry *entry)
 {
 	if (entry->flags != NO_FLAGS || entry->preempt_count != NO_FLAGS)
@@ -279,14 +236,7 @@ static void flight_count(const struct ftrace_flight *flight, int cpu, u64 *writt
 	*lost += READ_ONCE(c->lost);
 }
 
-/**
- * trace_flight_stats - show the counts of a CPU
- * @tr: the trace array
- * @s: where to show them
- * @cpu: the CPU
- *
- * Context: Process context.
- */
+/* Shows the counts of a CPU. */
 void trace_flight_stats(struct trace_array *tr, struct trace_seq *s, int cpu)
 {
 	u64 written = 0, kept = 0, lost = 0;
@@ -300,12 +250,7 @@ void trace_flight_stats(struct trace_array *tr, struct trace_seq *s, int cpu)
 	trace_seq_printf(s, "flight lost: %llu\n", lost);
 }
 
-/**
- * ftrace_flight_print_header - print what is above the first line of the file trace
- * @m: where to print it
- *
- * Context: Process context.
- */
+/* Prints what is above the first line of the file trace. */
 void ftrace_flight_print_header(struct seq_file *m)
 {
 	struct trace_iterator *iter = m->private;

@@ -34,14 +34,9 @@ struct flight_page {
 	u8	data[];
 };
 
-/**
- * trace_flight_raw_open - somebody begins to read pages of a CPU
- * @iter: the reader
- *
- * A flight recorder is paused until trace_flight_raw_close().
- *
- * Context: Process context, may sleep. trace_types_lock held.
- * Return: 0, or -ENOMEM.
+/*
+ * Somebody begins to read pages of a CPU. A flight recorder is paused until
+ * trace_flight_raw_close(). 0 or -ENOMEM. trace_types_lock held, as below.
  */
 int trace_flight_raw_open(struct trace_iterator *iter)
 {
@@ -51,12 +46,7 @@ int trace_flight_raw_open(struct trace_iterator *iter)
 	return PTR_ERR_OR_ZERO(iter->private);
 }
 
-/**
- * trace_flight_raw_close - somebody ends to read pages of a CPU
- * @iter: the reader
- *
- * Context: Process context, may sleep. trace_types_lock held.
- */
+/* Somebody ends to read pages of a CPU. */
 void trace_flight_raw_close(struct trace_iterator *iter)
 {
 	if (ftrace_flight_is_read(iter))
@@ -93,13 +83,9 @@ static unsigned int flight_page_add(struct flight_page *page, unsigned int used,
 	return (void *)ent + size - (void *)page->data;
 }
 
-/**
- * trace_flight_read_page - write the next entries of a CPU into a page
- * @iter: the reader
- * @rpage: the page
- *
- * Context: As trace_flight_reads(). The caller has the lock of readers of the CPU.
- * Return: 0, or -ENODATA if there are no more entries.
+/*
+ * Writes the next entries of a CPU into a page: 0, or -ENODATA if there are no more. Context as
+ * for trace_flight_reads(). The caller has the lock of readers of the CPU.
  */
 int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_page *rpage)
 {

@@ -109,14 +109,7 @@ static u32 flight_first_pid(const struct ftrace_flight *flight,
 	return cursor->snap.pid;
 }
 
-/**
- * ftrace_flight_rewind - go to the oldest record of a CPU
- * @flight: the recorder, which is switched off or paused
- * @cursor: the reader
- * @cpu: the CPU
- *
- * Context: Any context.
- */
+/* Goes to the oldest record of a CPU. The recorder is switched off or paused. Any context. */
 void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			  int cpu)
 {
@@ -179,14 +172,8 @@ static void flight_look_ahead(const struct ftrace_flight *flight,
 	cursor->ahead = true;
 }
 
-/**
- * ftrace_flight_next - get the next call of a CPU
- * @flight: the recorder, which is switched off or paused
- * @cursor: the reader, after ftrace_flight_rewind()
- * @call: where to put the call
- *
- * Context: Any context.
- * Return: true; false if there are no more calls.
+/*
+ * Gets the next call of a CPU, after ftrace_flight_rewind(); false if there is none. Any context.
  */
 bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			struct ftrace_flight_call *call)

@@ -16,14 +16,9 @@
 #include "core.h"
 #include "guards.h"
 
-/**
- * ftrace_guard_make - make a guard, for &ftrace_ops.guard
- * @skip: the value of the word with which the callback is not called
- *
- * The words of all CPUs are 0.
- *
- * Context: Process context, may sleep.
- * Return: the guard, with one reference; NULL if there is no memory.
+/*
+ * Makes a guard, with one reference, that does not call the callback if the word of the CPU is
+ * @skip. The words of all CPUs are 0. NULL without memory.
  */
 struct ftrace_guard *ftrace_guard_make(int skip)
 {

@@ -71,13 +71,9 @@ static int heirs_make_caller(struct ftrace_class *c)
 	return 0;
 }
 
-/**
- * ftrace_heirs_prepare - find or build the trampoline of each new class with many ops
- * @batch: the sites and slots of a plan
- * @nr: number of sites and slots
- *
- * Context: Process context, may sleep. ftrace_lock held, text_mutex not held.
- * Return: 0, or -ENOMEM; then the plan fails and drops its new classes.
+/*
+ * Finds or builds the trampoline of each new class with many ops: 0, or -ENOMEM, after which the
+ * plan drops its new classes. ftrace_lock held, text_mutex not held.
  */
 int ftrace_heirs_prepare(const struct ftrace_patch *batch, unsigned int nr)
 {

@@ -15,10 +15,7 @@
 #include "pending.h"
 #include "pid.h"
 
-/**
- * ftrace_init_trace_array - set up the lists of a new trace array
- * @tr: the trace array
- */
+/* Sets up the lists of a new trace array. */
 void ftrace_init_trace_array(struct trace_array *tr)
 {
 	INIT_LIST_HEAD(&tr->func_probes);
@@ -26,12 +23,7 @@ void ftrace_init_trace_array(struct trace_array *tr)
 	INIT_LIST_HEAD(&tr->mod_notrace);
 }
 
-/**
- * ftrace_init_global_array_ops - give the top level trace array its ops
- * @tr: the top level trace array
- *
- * Context: Boot, before any tracer is registered.
- */
+/* Gives the top level trace array its ops. Boot, before any tracer is registered. */
 __init void ftrace_init_global_array_ops(struct trace_array *tr)
 {
 	ftrace_init_trace_array(tr);
@@ -42,13 +34,7 @@ __init void ftrace_init_global_array_ops(struct trace_array *tr)
 	init_array_fgraph_ops(tr, &global_ops);
 }
 
-/**
- * ftrace_allocate_ftrace_ops - give a new trace array its ops
- * @tr: a trace array that is being created, not the top level one
- *
- * Context: Process context, may sleep. trace_types_lock held.
- * Return: 0, or -ENOMEM.
- */
+/* Gives a new trace array its ops: 0 or -ENOMEM. trace_types_lock held. */
 int ftrace_allocate_ftrace_ops(struct trace_array *tr)
 {
 	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
@@ -64,12 +50,7 @@ int ftrace_allocate_ftrace_ops(struct trace_array *tr)
 	return 0;
 }
 
-/**
- * ftrace_free_ftrace_ops - free the ops of a trace array
- * @tr: a trace array that is not the top level one, and no longer traces
- *
- * Context: Process context, may sleep. trace_types_lock held.
- */
+/* Frees the ops of a trace array that no longer traces. trace_types_lock held. */
 void ftrace_free_ftrace_ops(struct trace_array *tr)
 {
 	struct ftrace_ops *ops = tr->ops;
@@ -87,15 +68,9 @@ void ftrace_free_ftrace_ops(struct trace_array *tr)
 	kfree(ops);
 }
 
-/**
- * ftrace_create_function_files - create the filter files of a trace array
- * @tr: the trace array
- * @parent: its directory
- *
- * The top level array is left out: ftrace_init_tracefs_toplevel() creates its files.
- *
- * Context: Process context, may sleep. trace_types_lock held, except at boot.
- * Return: 0, -EINVAL if @tr has no ops, or -ENOMEM.
+/*
+ * Creates the filter files of a trace array: 0, -EINVAL if it has no ops, or -ENOMEM. Those of the
+ * top level one come from ftrace_init_tracefs_toplevel(). trace_types_lock held, except at boot.
  */
 int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
 {
@@ -110,12 +85,9 @@ int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
 	return ret;
 }
 
-/**
- * ftrace_destroy_filter_files - clean up after the filter files of a trace array
- *	were removed
- * @ops: the ops of the trace array, which may still be registered
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
+/*
+ * Cleans up after the filter files of a trace array were removed. Its ops may still be registered.
+ * Takes ftrace_lock.
  */
 void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 {
@@ -136,12 +108,7 @@ void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 		ftrace_free_filter(ops);
 }
 
-/**
- * ftrace_destroy_function_files - free all that a trace array has for function tracing
- * @tr: a trace array that is about to be freed
- *
- * Context: Process context, may sleep. trace_types_lock held.
- */
+/* Frees all that a trace array has for function tracing. trace_types_lock held. */
 void ftrace_destroy_function_files(struct trace_array *tr)
 {
 	free_fgraph_ops(tr);

@@ -133,19 +133,10 @@ static const unsigned char *init_name_buildid(const struct init_name *entry)
 	return mod ? module_buildid(mod) : NULL;
 }
 
-/**
- * ftrace_mod_address_lookup - find a name that only the function tracing core has
- * @addr: the address
- * @size: where to put the size of the function, or NULL
- * @off: where to put the offset of @addr in the function, or NULL
- * @modname: where to put the name of the module, or NULL
- * @modbuildid: where to put the build id of the module, or NULL
- * @sym: where to put the name of the function, KSYM_NAME_LEN bytes
- *
- * The name of the module stays for a grace period of RCU after the module has gone.
- *
- * Context: Any context except NMI.
- * Return: length of the name, 0 if there is none.
+/*
+ * Finds a name that only the core has, and puts it into @sym, KSYM_NAME_LEN bytes. The other
+ * pointers may be NULL. Returns the length of the name, 0 if there is none. The name of the module
+ * stays for a grace period of RCU after the module has gone. Any context except NMI.
  */
 int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
 			      unsigned long *off, char **modname,
@@ -186,18 +177,9 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
 }
 #endif
 
-/**
- * ftrace_mod_get_kallsym - symbols for /proc/kallsyms
- * @symnum: number of the symbol, from 0
- * @value: where to put the address of the symbol
- * @type: where to put the type of the symbol
- * @name: where to put the name of the symbol, KSYM_NAME_LEN bytes
- * @module_name: where to put the name of the module, MODULE_NAME_LEN bytes
- * @exported: where to put 0
- *
- * Context: Any context except NMI. kdb calls this function with all other CPUs
- *	stopped.
- * Return: 0, or -ERANGE if there are no more symbols.
+/*
+ * Symbol number @symnum, from 0, for /proc/kallsyms: 0, or -ERANGE if there are no more. Any
+ * context except NMI; kdb calls this function with all other CPUs stopped.
  */
 int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value,
 			   char *type, char *name, char *module_name, int *exported)

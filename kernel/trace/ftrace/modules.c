@@ -203,13 +203,9 @@ static void mod_forget_failed(struct module *mod)
 	}
 }
 
-/**
- * ftrace_module_init - make the tables of a module whose text does not run yet
- * @mod: the module, not visible to others
- *
- * The module has a list of its sites. Otherwise, its symbols lead to the sites.
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
+/*
+ * Makes the tables of a module whose text does not run yet, and which others do not see. It has a
+ * list of its sites. Otherwise, its symbols lead to the sites. Takes ftrace_lock.
  */
 void ftrace_module_init(struct module *mod)
 {
@@ -283,11 +279,9 @@ static void mod_trace_new_table(struct ftrace_table *t)
 	}
 }
 
-/**
- * ftrace_module_enable - make the sites of a module traceable
- * @mod: the module, in state MODULE_STATE_COMING, whose text is read-only now
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
+/*
+ * Makes the sites of a module in state MODULE_STATE_COMING traceable, whose text is read-only now.
+ * Takes ftrace_lock.
  */
 void ftrace_module_enable(struct module *mod)
 {
@@ -317,14 +311,10 @@ static bool mod_has_started(const struct module *mod)
 	return true;
 }
 
-/**
- * ftrace_release_mod - remove the sites of a module that is unloaded or failed to load
- * @mod: the module, of which no code runs any more
- *
- * The names of the traced functions of a module that failed to load are kept. The words of
- * filters that name the module wait again.
- *
- * Context: Process context, may sleep. Takes ftrace_lock. May be called twice.
+/*
+ * Removes the sites of a module that is unloaded or failed to load, and of which no code runs any
+ * more. The names of the traced functions of a module that failed to load are kept. The words of
+ * filters that name the module wait again. Takes ftrace_lock. May be called twice.
  */
 void ftrace_release_mod(struct module *mod)
 {

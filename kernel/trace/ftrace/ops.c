@@ -456,11 +456,7 @@ void ftrace_kill(void)
 	kprobe_ftrace_kill();
 }
 
-/**
- * ftrace_is_dead - has ftrace_kill() been called?
- *
- * Return: 1 if so, else 0.
- */
+/* Has ftrace_kill() been called? */
 int ftrace_is_dead(void)
 {
 	return ftrace_killed();

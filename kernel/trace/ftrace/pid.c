@@ -332,16 +332,11 @@ static void pid_follow_exit(void *data, struct task_struct *task)
 	pid_follow(data, NULL, task);
 }
 
-/**
- * ftrace_pid_follow_fork - carry out the option function-fork
- * @tr: the trace array
- * @enable: the lists follow the forks and exits of the tasks in them
- *
- * A task that forks may still be looking at @tr and its lists afterwards. If @tr is about to
- * be freed, event_trace_del_tracer() waits for such a task. If a list is freed,
- * pid_drop_lists() waits.
- *
- * Context: Process context, may sleep. trace_types_lock held.
+/*
+ * Carries out the option function-fork: the lists follow the forks and exits of the tasks in them.
+ * A task that forks may still be looking at @tr and its lists afterwards. If @tr is about to be
+ * freed, event_trace_del_tracer() waits for such a task. If a list is freed, pid_drop_lists()
+ * waits. trace_types_lock held.
  */
 void ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
 {

@@ -209,14 +209,10 @@ static void pid_clear_list(struct trace_array *tr, int type)
 	pid_drop_lists(tr, &left);
 }
 
-/**
- * ftrace_clear_pids - stop checking tasks for a trace array that is about to be freed
- * @tr: the trace array; none of its files is open, and it traces no functions
- *
- * Until event_trace_del_tracer() has waited, a task switch may look at @tr and its lists.
- * ftrace_free_pids() frees the lists.
- *
- * Context: Process context, may sleep. event_mutex and trace_types_lock held.
+/*
+ * Stops checking tasks for a trace array that is about to be freed: none of its files is open, and
+ * it traces no functions. Until event_trace_del_tracer() has waited, a task switch may look at @tr
+ * and its lists. ftrace_free_pids() frees the lists. event_mutex and trace_types_lock held.
  */
 void ftrace_clear_pids(struct trace_array *tr)
 {
@@ -243,13 +239,9 @@ void ftrace_free_pids(struct trace_array *tr)
 	pid_free_lists(&lists);
 }
 
-/**
- * ftrace_cpumask_changed - let CPUs that tracing_cpumask leaves out turn tasks away
- * @tr: the trace array; its tracing_cpumask has changed
- *
- * Without memory, the callbacks run on these CPUs, too, and record nothing.
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
+/*
+ * Lets CPUs that a changed tracing_cpumask leaves out turn tasks away. Without memory, the
+ * callbacks run on these CPUs, too, and record nothing. Takes ftrace_lock.
  */
 void ftrace_cpumask_changed(struct trace_array *tr)
 {
@@ -523,13 +515,7 @@ static const struct file_operations no_pids_fops = {
 	.release	= pid_release,
 };
 
-/**
- * ftrace_init_tracefs - create the files of a trace array that choose tasks
- * @tr: the trace array
- * @d_tracer: its directory
- *
- * Context: Process context, may sleep.
- */
+/* Creates the files of a trace array that choose tasks. */
 void ftrace_init_tracefs(struct trace_array *tr, struct dentry *d_tracer)
 {
 	trace_create_file("set_ftrace_pid", TRACE_MODE_WRITE, d_tracer, tr,

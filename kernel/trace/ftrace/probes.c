@@ -427,12 +427,7 @@ void ftrace_forget_probes(unsigned long start, unsigned long end)
 			probe_forget_text(probe, start, end);
 }
 
-/**
- * clear_ftrace_function_probes - remove all probes of a trace array
- * @tr: a trace array that is about to be freed
- *
- * Context: Process context, may sleep. event_mutex held.
- */
+/* Removes all probes of a trace array that is about to be freed. event_mutex held. */
 void clear_ftrace_function_probes(struct trace_array *tr)
 {
 	struct ftrace_func_probe *probe, *next;

@@ -91,12 +91,7 @@ static struct profile *profile_this(void)
 	return smp_load_acquire(&profiling) ? this_cpu_ptr(&profiles) : NULL;
 }
 
-/**
- * ftrace_profile_hit - count a call of a function
- * @ip: address of the function
- *
- * Context: Any context.
- */
+/* Counts a call of the function at @ip. Any context. */
 void ftrace_profile_hit(unsigned long ip)
 {
 	struct profile_record *rec = NULL;
@@ -115,10 +110,7 @@ void ftrace_profile_hit(unsigned long ip)
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 bool ftrace_profile_children = true;
 
-/**
- * ftrace_graph_graph_time_control - carry out the option graph-time
- * @enable: the time of a function includes the time of the functions that it calls
- */
+/* Carries out the option graph-time: the time of a function includes that of those it calls. */
 void ftrace_graph_graph_time_control(bool enable)
 {
 	ftrace_profile_children = enable;
@@ -134,13 +126,7 @@ static void profile_add_time(struct profile_record *rec, u64 time)
 		rec->time_squared = U64_MAX;
 }
 
-/**
- * ftrace_profile_time - add the time that a call took
- * @ip: address of the function
- * @time: the time in ns
- *
- * Context: Any context.
- */
+/* Adds the time in ns that a call of the function at @ip took. Any context. */
 void ftrace_profile_time(unsigned long ip, u64 time)
 {
 	struct profile_record *rec = NULL;

@@ -37,12 +37,9 @@ static struct ftrace_guard *subops_guard(const struct ftrace_ops *ops)
 	return guard;
 }
 
-/**
- * ftrace_subops_set_guard - turn tasks away that no subops wants
- * @ops: the managing ops; the pid filter of a subops has changed, or a subops came or went
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or an error with nothing changed.
+/*
+ * Turns tasks away that no subops of @ops wants, after the pid filter of one has changed, or one
+ * came or went: 0, or an error with nothing changed. ftrace_lock held.
  */
 int ftrace_subops_set_guard(struct ftrace_ops *ops)
 {
@@ -80,14 +77,9 @@ static int subops_stop(struct ftrace_ops *ops, struct ftrace_ops *subops)
 	return ret;
 }
 
-/**
- * ftrace_startup_subops - let an ops run under another ops
- * @ops: the managing ops; registered with its first subops
- * @subops: the ops that runs under @ops
- * @command: not used
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or an error with nothing changed, as ftrace_ops_start().
+/*
+ * Lets @subops run under @ops, which is registered with its first subops: 0, or an error with
+ * nothing changed, as ftrace_ops_start(). ftrace_lock held.
  */
 int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command)
 {
@@ -120,15 +112,10 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 	return 0;
 }
 
-/**
- * ftrace_shutdown_subops - undo ftrace_startup_subops()
- * @ops: the managing ops; unregistered with its last subops
- * @subops: the ops that runs under @ops
- * @command: not used
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0; -ENOMEM if @ops is still on sites that no other subops wants; or an error as
- *	ftrace_ops_stop(). @subops may be freed even then.
+/*
+ * Undoes ftrace_startup_subops(); @ops is unregistered with its last subops. 0; -ENOMEM if @ops is
+ * still on sites that no other subops wants; or an error as ftrace_ops_stop(). @subops may be
+ * freed even then. ftrace_lock held.
  */
 int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command)
 {
@@ -153,15 +140,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 	return ret;
 }
 
-/**
- * ftrace_ops_test - does an ops that runs under another ops want a call?
- * @ops: the ops
- * @ip: address of the call site
- * @regs: not used
- *
- * Context: Any context, preemption off.
- * Return: 1 if @ops wants the call, else 0.
- */
+/* Does an ops that runs under another ops want a call? Any context, preemption off. */
 int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs)
 {
 	return ftrace_hash_wants(ops->func_hash, ip);

@@ -160,14 +160,7 @@ unsigned long ftrace_site_of(unsigned long addr)
 	return addr <= loc ? loc : 0;
 }
 
-/**
- * ftrace_text_reserved - is there a call site in a range of text?
- * @start: first byte of the range
- * @end: last byte of the range
- *
- * Context: Any context.
- * Return: 1 if there is a site, because the core patches there; else 0.
- */
+/* Is there a call site, where the core patches, in a range of text? Any context. */
 int ftrace_text_reserved(const void *start, const void *end)
 {
 	return !!ftrace_location_range((unsigned long)start, (unsigned long)end);

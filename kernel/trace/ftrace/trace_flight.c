@@ -228,12 +228,7 @@ static ssize_t flight_tracer_splice_read(struct trace_iterator *iter, struct fil
 	return -EOPNOTSUPP;
 }
 
-/**
- * trace_flight_switched - tell a flight recorder whether its trace array records
- * @tr: the trace array
- *
- * Context: Any context.
- */
+/* Tells a flight recorder whether its trace array records. Any context. */
 void trace_flight_switched(struct trace_array *tr)
 {
 	struct ftrace_flight *flight;
@@ -256,13 +251,7 @@ void trace_flight_switched(struct trace_array *tr)
 		flight->dump[cpu].place.pos = 0;
 }
 
-/**
- * trace_flight_clear - forget what a flight recorder has recorded
- * @tr: the trace array
- * @which: the CPU, or RING_BUFFER_ALL_CPUS
- *
- * Context: Process context. trace_types_lock held.
- */
+/* Forgets what a flight recorder has recorded on a CPU, or on all. trace_types_lock held. */
 void trace_flight_clear(struct trace_array *tr, int which)
 {
 	struct ftrace_flight *flight = tr->flight;
@@ -282,13 +271,9 @@ void trace_flight_clear(struct trace_array *tr, int which)
 			WRITE_ONCE(per_cpu_ptr(flight->cpu, cpu)->since, now.cycles);
 }
 
-/**
- * trace_flight_clock - may a trace array have a clock?
- * @tr: the trace array
- * @clock: the clock
- *
- * Context: Process context. trace_types_lock held.
- * Return: 0, or -EINVAL if a flight recorder cannot compute the clock.
+/*
+ * May a trace array have a clock? -EINVAL if its recorder cannot compute it. trace_types_lock
+ * held.
  */
 int trace_flight_clock(struct trace_array *tr, u64 (*clock)(void))
 {
@@ -331,13 +316,7 @@ static const struct file_operations flight_size_fops = {
 	.release	= tracing_release_generic_tr,
 };
 
-/**
- * trace_flight_files - create the files of a trace array
- * @tr: the trace array
- * @parent: its directory
- *
- * Context: Process context, may sleep.
- */
+/* Creates the files of a trace array. */
 void trace_flight_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("flight_size_kb", TRACE_MODE_WRITE, parent, tr, &flight_size_fops);

@@ -285,11 +285,9 @@ static struct tracer function_tracer __tracer_data = {
 #endif
 };
 
-/**
- * init_function_trace - register the function tracer and the commands
- *
- * Context: Boot; starts tracing if the command line requests it.
- * Return: 0, or the error of register_tracer().
+/*
+ * Registers the function tracer and the commands. Boot; starts tracing if the command line
+ * requests it.
  */
 __init int init_function_trace(void)
 {

@@ -92,14 +92,9 @@ static __always_inline void walk_call(const struct ftrace_walk_call *call, unsig
 		this_cpu_inc(count->left);
 }
 
-/**
- * ftrace_walk_func - call the callbacks of a class with many ops
- * @ip: address of the call site
- * @parent_ip: where the traced function returns to
- * @op: of the &struct ftrace_walker of the trampoline
- * @fregs: the registers
- *
- * Context: Any context. Called by trampolines.
+/*
+ * Calls the callbacks of a class with many ops. @op is that of the trampoline's walker. Any
+ * context.
  */
 void ftrace_walk_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 		      struct ftrace_regs *fregs)

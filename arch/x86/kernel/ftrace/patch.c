@@ -499,14 +499,10 @@ static __always_inline void patch_emulate(struct pt_regs *regs, unsigned long ip
 		patch_emulate_call(regs, ip, target);
 }
 
-/**
- * ftrace_int3_handler - let a CPU pass a site that is being changed
- * @regs: the registers at the breakpoint
- *
- * Context: Any context, before RCU and tracing know of the exception; calls nothing
- *	that could itself be traced.
- * Return: 1 if the breakpoint was ours and @regs are as after the new instruction,
- *	0 if the breakpoint was not ours.
+/*
+ * Lets a CPU pass a site that is being changed: 1, with @regs as after the new instruction, or 0
+ * if the breakpoint is not ours. Any context, before RCU and tracing know of the exception: calls
+ * nothing that could itself be traced.
  */
 noinstr int ftrace_int3_handler(struct pt_regs *regs)
 {

@@ -95,13 +95,10 @@ static void sync_cpu(void *unused)
 	sync_core();
 }
 
-/**
- * ftrace_sync_cpus - make every CPU serialise before it executes another call site
- *
- * A CPU that RCU watches has serialised when this function returns. On Xen PV, where MOV to CR2 is
- * not allowed, this is every CPU.
- *
- * Context: Task, interrupts on. cpus_read_lock() held.
+/*
+ * Makes every CPU serialise before it executes another call site. A CPU that RCU watches has
+ * serialised when this function returns; on Xen PV, where MOV to CR2 is not allowed, this is every
+ * CPU. Task, interrupts on; cpus_read_lock() held.
  */
 void ftrace_sync_cpus(void)
 {

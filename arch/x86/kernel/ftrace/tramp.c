@@ -768,15 +768,9 @@ static unsigned long tramp_record_ip(const struct tramp *tramp, unsigned int off
 	return (unsigned long)tramp_template(tramp->regs)->start;
 }
 
-/**
- * ftrace_tramp_template_ip - find the template address with the same stack layout
- * @ip: an address in a trampoline
- *
- * While callbacks run, the stack has the layout of the call in the template.
- *
- * Context: Any context.
- * Return: an address in the template with the same stack layout, 0 if @ip is not in
- *	a trampoline.
+/*
+ * The address in the template with the same stack layout as @ip; 0 if @ip is not in a trampoline.
+ * While callbacks run, the stack has the layout of the call in the template. Any context.
  */
 unsigned long ftrace_tramp_template_ip(unsigned long ip)
 {
