@@ -180,10 +180,10 @@ static bool match_mod(const struct ftrace_table *t, const struct ftrace_glob *mo
 
 static int match_all(struct match *m, struct ftrace_glob *func, const char *mod)
 {
+	char *copy __free(kfree) = NULL;
 	struct ftrace_glob mod_glob = { };
 	struct ftrace_table *t;
 	bool mod_not = false;
-	char *copy = NULL;
 	unsigned int i;
 	int ret = 0;
 
@@ -217,61 +217,39 @@ static int match_all(struct match *m, struct ftrace_glob *func, const char *mod)
 				ret = match_table(m, t, func);
 		}
 	}
-	kfree(copy);
 	return ret ?: m->found;
 }
 
-static int match_run(struct match *m, char *glob, const char *mod)
-{
-	bool not;
-	struct ftrace_glob func = match_glob_parse(glob, &not);
-
-	if (!m->hash)
-		return -ENOMEM;
-	/* The caller has taken one `!' off, and no name starts with another one. */
-	if (not)
-		return 0;
-	return match_all(m, &func, mod);
-}
-
 /**
- * ftrace_hash_match - add all functions that a glob matches to a hash
+ * ftrace_hash_match - add all functions that a glob matches to a hash, or remove them
  * @hash: the hash
  * @glob: name, glob, number or address; without a leading `!'; modified
  * @mod: name or glob of the modules to search, with a leading `!' for all other
  *	modules, empty for all modules; NULL for the kernel and all modules
+ * @del: remove the functions
  *
  * Context: Process context, may sleep. ftrace_lock held.
- * Return: number of functions found, also of those already in @hash; or -ENOMEM
- *	with nothing changed.
+ * Return: number of functions that match, in @hash or not; or -ENOMEM with nothing changed.
  */
-int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod)
+int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod, bool del)
 {
-	struct match m = { .hash = ftrace_hash_alloc() };
+	struct ftrace_hash *matching __free(ftrace_hash) = ftrace_hash_alloc();
+	struct match m = { .hash = matching, .within = del ? hash : NULL };
+	bool not;
+	struct ftrace_glob func = match_glob_parse(glob, &not);
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
-	ret = match_run(&m, glob, mod);
-	if (ret > 0)
-		ftrace_hash_merge(hash, m.hash);
-	ftrace_hash_free(m.hash);
-	return ret;
-}
-
-/*
- * Removes the functions that a glob matches, see ftrace_hash_match(). Returns how many match, in
- * @hash or not, or -ENOMEM. ftrace_lock held.
- */
-int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod)
-{
-	struct match m = { .hash = ftrace_hash_alloc(), .within = hash };
-	int ret;
-
-	lockdep_assert_held(&ftrace_lock);
-	ret = match_run(&m, glob, mod);
-	if (ret > 0)
-		ftrace_hash_subtract(hash, m.hash);
-	ftrace_hash_free(m.hash);
+	if (!matching)
+		return -ENOMEM;
+	/* The caller has taken one `!' off, and no name starts with another one. */
+	if (not)
+		return 0;
+	ret = match_all(&m, &func, mod);
+	if (ret > 0 && del)
+		ftrace_hash_subtract(hash, matching);
+	else if (ret > 0)
+		ftrace_hash_merge(hash, matching);
 	return ret;
 }
 
@@ -295,6 +273,6 @@ int ftrace_hash_word(struct ftrace_hash *hash, const char *word, const char *mod
 	lockdep_assert_held(&ftrace_lock);
 	if (!glob)
 		return -ENOMEM;
-	ret = del ? ftrace_hash_unmatch(hash, glob, mod) : ftrace_hash_match(hash, glob, mod);
+	ret = ftrace_hash_match(hash, glob, mod, del);
 	return ret > 0 ? 0 : ret ?: -EINVAL;
 }

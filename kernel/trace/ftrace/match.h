@@ -20,8 +20,7 @@ struct ftrace_glob {
 };
 
 bool ftrace_glob_match(const struct ftrace_glob *g, const char *name);
-int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod);
-int ftrace_hash_unmatch(struct ftrace_hash *hash, char *glob, const char *mod);
+int ftrace_hash_match(struct ftrace_hash *hash, char *glob, const char *mod, bool del);
 int ftrace_hash_word(struct ftrace_hash *hash, const char *word, const char *mod);
 
 #endif

@@ -245,7 +245,7 @@ static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, 
 
 	if (!hash || !glob)
 		return -ENOMEM;
-	ret = ftrace_hash_match(hash, glob, p->module);
+	ret = ftrace_hash_match(hash, glob, p->module, false);
 	return ret > 0 ? ftrace_ops_update_hash(tr->ops, orig, hash, enable) : ret;
 }
 

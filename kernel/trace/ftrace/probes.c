@@ -177,7 +177,7 @@ static int probe_add_functions(struct ftrace_func_probe *probe, char *glob, void
 	if (!all)
 		return -ENOMEM;
 	scoped_guard(mutex, &ftrace_lock)
-		ret = ftrace_hash_match(all, glob, NULL);
+		ret = ftrace_hash_match(all, glob, NULL, false);
 	if (ret < 0)
 		return ret;
 
@@ -341,7 +341,7 @@ static int probe_remove_functions(struct ftrace_func_probe *probe, char *glob)
 	if (!kept || !removed)
 		return -ENOMEM;
 	scoped_guard(mutex, &ftrace_lock)
-		ret = ftrace_hash_unmatch(kept, glob, NULL);
+		ret = ftrace_hash_match(kept, glob, NULL, true);
 	if (ret < 0)
 		return ret;
 	/* Functions that match and do not have the probe do not count. */

@@ -49,13 +49,13 @@ static void sets_add(struct kunit *test, struct ftrace_hash *set)
 static int sets_match(struct ftrace_hash *set, char *glob)
 {
 	guard(mutex)(&ftrace_lock);
-	return ftrace_hash_match(set, glob, NULL);
+	return ftrace_hash_match(set, glob, NULL, false);
 }
 
 static int sets_unmatch(struct ftrace_hash *set, char *glob)
 {
 	guard(mutex)(&ftrace_lock);
-	return ftrace_hash_unmatch(set, glob, NULL);
+	return ftrace_hash_match(set, glob, NULL, true);
 }
 
 static void sets_hold_sites(struct kunit *test)
