@@ -250,24 +250,28 @@ static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, 
 }
 
 /*
- * Apply the words of @tr that wait for @module; without @module, those whose modules are
- * loaded. The sites of a module do not go while ftrace_lock is held.
+ * Give the words of @tr for @module another state, those that are applied or, with @state
+ * FTRACE_PENDING_APPLIED, those that wait: these are applied. Without @module, the words whose
+ * modules are loaded. The sites of a module do not go while ftrace_lock is held.
  */
-static void pending_apply_all(struct trace_array *tr, const char *module, bool enable)
+static void pending_set(struct trace_array *tr, const char *module, bool enable,
+			enum ftrace_pending_state state)
 {
+	bool apply = state == FTRACE_PENDING_APPLIED;
 	struct ftrace_mod_load *p;
 
 	/* A copy of the filter must have either the pending filter or its functions. */
 	guard(mutex)(&tr->ops->func_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 	list_for_each_entry(p, ftrace_pending_of(tr, enable), list) {
+		bool applied = p->enable == FTRACE_PENDING_APPLIED;
 		int ret;
 
-		if (p->enable == FTRACE_PENDING_APPLIED ||
+		if (apply == applied ||
 		    (module ? strcmp(p->module, module) : !pending_is_loaded(p->module)))
 			continue;
-		p->enable = FTRACE_PENDING_APPLIED;
-		ret = pending_apply_one(tr, p, enable);
+		p->enable = state;
+		ret = apply ? pending_apply_one(tr, p, enable) : 0;
 		if (ret < 0)
 			pr_warn("%s: a filter that waited for it is not applied, error %d\n",
 				p->module, ret);
@@ -277,48 +281,24 @@ static void pending_apply_all(struct trace_array *tr, const char *module, bool e
 /* Applies filters whose modules were loaded while they were written. Takes ftrace_lock. */
 void ftrace_pending_loaded(struct trace_array *tr, bool enable)
 {
-	pending_apply_all(tr, NULL, enable);
+	pending_set(tr, NULL, enable, FTRACE_PENDING_APPLIED);
 }
 
-/* Call @func for both filters of each trace array. */
-static void pending_for_each(void (*func)(struct trace_array *tr, const char *module, bool enable),
-			     const char *module)
+static void pending_set_all(const char *module, enum ftrace_pending_state state)
 {
 	struct trace_array *tr;
 
 	guard(mutex)(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		func(tr, module, true);
-		func(tr, module, false);
+		pending_set(tr, module, true, state);
+		pending_set(tr, module, false, state);
 	}
 }
 
 /* Applies the filters that wait for @mod, just loaded. Takes trace_types_lock and ftrace_lock. */
 void ftrace_pending_apply(struct module *mod)
 {
-	pending_for_each(pending_apply_all, mod->name);
-}
-
-static void pending_wait_again(struct trace_array *tr, const char *module, bool enable,
-			       enum ftrace_pending_state state)
-{
-	struct ftrace_mod_load *p;
-
-	guard(mutex)(&tr->ops->func_hash->regex_lock);
-	guard(mutex)(&ftrace_lock);
-	list_for_each_entry(p, ftrace_pending_of(tr, enable), list)
-		if (p->enable == FTRACE_PENDING_APPLIED && !strcmp(p->module, module))
-			p->enable = state;
-}
-
-static void pending_failed(struct trace_array *tr, const char *module, bool enable)
-{
-	pending_wait_again(tr, module, enable, FTRACE_PENDING_WAITS);
-}
-
-static void pending_unloaded(struct trace_array *tr, const char *module, bool enable)
-{
-	pending_wait_again(tr, module, enable, FTRACE_PENDING_UNLOADED);
+	pending_set_all(mod->name, FTRACE_PENDING_APPLIED);
 }
 
 /*
@@ -327,7 +307,7 @@ static void pending_unloaded(struct trace_array *tr, const char *module, bool en
  */
 void ftrace_pending_gone(const char *module, bool failed)
 {
-	pending_for_each(failed ? pending_failed : pending_unloaded, module);
+	pending_set_all(module, failed ? FTRACE_PENDING_WAITS : FTRACE_PENDING_UNLOADED);
 }
 #else
 void ftrace_pending_loaded(struct trace_array *tr, bool enable)
