@@ -226,14 +226,6 @@ static bool pid_must_interrupt(int cpu, void *data)
 }
 #endif
 
-static void pid_set_verdicts(struct trace_array *tr, int verdict)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		pid_set_verdict(tr, cpu, verdict);
-}
-
 /*
  * A thread that executes a program gets the number of its process. The callback must know the
  * thread by its new number, before the next switch.
@@ -267,11 +259,17 @@ int ftrace_pid_hook(struct trace_array *tr)
 	return ret;
 }
 
-/* Traces no task until a CPU has checked it. ftrace_lock held. */
-void ftrace_pid_ignore_all(struct trace_array *tr)
+/*
+ * Traces all tasks (FTRACE_PID_TRACE), or none (FTRACE_PID_IGNORE), until a CPU has checked a task.
+ * ftrace_lock held.
+ */
+void ftrace_pid_set_all(struct trace_array *tr, int verdict)
 {
+	int cpu;
+
 	lockdep_assert_held(&ftrace_lock);
-	pid_set_verdicts(tr, FTRACE_PID_IGNORE);
+	for_each_possible_cpu(cpu)
+		pid_set_verdict(tr, cpu, verdict);
 }
 
 /*
@@ -289,13 +287,6 @@ void ftrace_pid_unhook(struct trace_array *tr)
 {
 	unregister_trace_sched_process_exec(pid_check_exec, tr);
 	unregister_trace_sched_switch(pid_check_next, tr);
-}
-
-/* Lets an ops that still asks trace all tasks. No CPU checks tasks. ftrace_lock held. */
-void ftrace_pid_trace_all(struct trace_array *tr)
-{
-	lockdep_assert_held(&ftrace_lock);
-	pid_set_verdicts(tr, FTRACE_PID_TRACE);
 }
 
 /* @parent is NULL if @task has ended. The first thread of a process is the last that is freed. */

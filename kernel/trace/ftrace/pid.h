@@ -38,10 +38,9 @@ void ftrace_pid_publish(struct trace_array *tr, const struct ftrace_pid_lists *l
 struct ftrace_guard *ftrace_pid_guard(struct ftrace_ops *ops);
 int ftrace_pid_make_guard(struct trace_array *tr);
 int ftrace_pid_hook(struct trace_array *tr);
-void ftrace_pid_ignore_all(struct trace_array *tr);
+void ftrace_pid_set_all(struct trace_array *tr, int verdict);
 void ftrace_pid_check(struct trace_array *tr);
 void ftrace_pid_unhook(struct trace_array *tr);
-void ftrace_pid_trace_all(struct trace_array *tr);
 
 /* pid_files.c */
 int ftrace_pid_change_func(struct ftrace_ops *ops, ftrace_func_t func);

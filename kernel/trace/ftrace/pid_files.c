@@ -117,7 +117,7 @@ static int pid_switch_lists(struct trace_array *tr, const struct ftrace_pid_list
 
 	guard(mutex)(&ftrace_lock);
 	if (has && !had)
-		ftrace_pid_ignore_all(tr);
+		ftrace_pid_set_all(tr, FTRACE_PID_IGNORE);
 	ftrace_pid_publish(tr, new);
 	if (has)
 		ftrace_pid_check(tr);
@@ -190,8 +190,9 @@ static void pid_drop_lists(struct trace_array *tr, const struct pid_left *left)
 
 	guard(mutex)(&ftrace_lock);
 	lists = ftrace_pid_lists(tr);
+	/* An ops may still ask; no CPU checks tasks. */
 	if (!pid_has_lists(&lists))
-		ftrace_pid_trace_all(tr);
+		ftrace_pid_set_all(tr, FTRACE_PID_TRACE);
 }
 
 /* Remove the list that @type names: TRACE_PIDS or TRACE_NO_PIDS. */
@@ -254,7 +255,7 @@ void ftrace_cpumask_changed(struct trace_array *tr)
 	if (pid_has_lists(&lists))
 		ftrace_pid_check(tr);
 	else
-		ftrace_pid_trace_all(tr);
+		ftrace_pid_set_all(tr, FTRACE_PID_TRACE);
 	pid_update_ops(tr);
 }
 

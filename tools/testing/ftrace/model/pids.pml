@@ -139,7 +139,7 @@ inline tracepoint_synchronize_unregister()
 	!awaited[SWITCH] && !awaited[FORK]
 }
 
-/* ftrace_pid_hook() and ftrace_pid_ignore_all() */
+/* ftrace_pid_hook() and ftrace_pid_set_all() */
 inline pid_begin()
 {
 	hooked = 1;
