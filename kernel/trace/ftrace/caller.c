@@ -31,9 +31,10 @@ static void caller_slot_init(struct ftrace_caller *caller, unsigned int n, struc
 	list_add_tail(&slot->list, &slot->callback->slots);
 }
 
-/* What a trampoline needs besides the calls of its ops. */
+/* What the ops of a trampoline need: all registers, calls, a jump at the end. */
 struct needs {
 	bool			regs;
+	unsigned int		calls;
 	struct ftrace_ops	*direct;
 };
 
@@ -45,101 +46,71 @@ static struct needs caller_needs(struct ftrace_ops *const *ops, unsigned int nr)
 		needs.regs |= !!(ops[i]->flags & FTRACE_OPS_FL_SAVE_REGS);
 		if (ops[i]->flags & FTRACE_OPS_FL_DIRECT)
 			needs.direct = ops[i];
+		else
+			needs.calls++;
 	}
 	return needs;
 }
 
-/* The calls of a set of ops, one slot each. Returns their number. */
-static unsigned int calls_fill(struct ftrace_call *call, struct ftrace_ops *const *ops,
-			       unsigned int nr)
+/* The calls of a set of ops, one slot each. */
+static void calls_fill(struct ftrace_call *call, struct ftrace_ops *const *ops, unsigned int nr)
 {
-	unsigned int n = 0;
-
 	for (unsigned int i = 0; i < nr; i++) {
 		struct ftrace_ops *op = ops[i];
 
 		if (!(op->flags & FTRACE_OPS_FL_DIRECT))
-			call[n++] = (struct ftrace_call){
+			*call++ = (struct ftrace_call){
 				ftrace_ops_get_func(op), op, op->callback->count, op->guard,
 				ftrace_ops_flight(op) };
 	}
-	return n;
 }
 
 /*
- * Builds the trampoline that calls @ops in this order, and jumps to @direct at the end if one of
- * them is a direct caller. NULL without memory. ftrace_lock held, text_mutex not held.
+ * Builds the trampoline that calls @ops in this order or, with one slot, walks @walk, which then
+ * belongs to the trampoline. At the end it jumps to @direct if one of @ops is a direct caller. NULL
+ * without memory. ftrace_lock held, text_mutex not held.
  */
 struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
-					 unsigned long direct)
+					 unsigned long direct, struct ftrace_walk *walk)
 {
-	struct ftrace_call *call __free(kvfree) = NULL;
 	struct needs needs = caller_needs(ops, nr);
+	unsigned int calls = walk ? 1 : needs.calls, slots = calls + !!needs.direct;
+	struct ftrace_call *call __free(kvfree) = kvcalloc(calls, sizeof(*call), GFP_KERNEL);
 	struct ftrace_caller *caller __free(kvfree) = NULL;
-	unsigned int n, calls;
+	struct ftrace_walker *walker __free(kfree) = NULL;
 
 	lockdep_assert_held(&ftrace_lock);
-	caller = kvzalloc(struct_size(caller, slot, nr), GFP_KERNEL);
-	call = kvcalloc(nr, sizeof(*call), GFP_KERNEL);
-	if (!caller || !call)
+	caller = kvzalloc(struct_size(caller, slot, slots), GFP_KERNEL);
+	walker = walk ? kzalloc(sizeof(*walker), GFP_KERNEL) : NULL;
+	if (!caller || !call || (walk && !walker))
 		return NULL;
 
-	calls = calls_fill(call, ops, nr);
+	if (walk)
+		call[0] = (struct ftrace_call){ ftrace_walk_func, &walker->ops };
+	else
+		calls_fill(call, ops, nr);
 	caller->tramp = arch_ftrace_tramp_make(call, calls, needs.regs, direct);
 	if (!caller->tramp)
 		return NULL;
 
-	caller->nr = nr;
-	for (n = 0; n < calls; n++)
+	caller->nr = slots;
+	if (walk) {
+		walker->regs = needs.regs;
+		rcu_assign_pointer(walker->walk, walk);
+		caller->walker = no_free_ptr(walker);
+		/* Nobody switches the slot off that walks. */
+		INIT_LIST_HEAD(&caller->slot[0].list);
+	}
+	for (unsigned int n = 0; n < calls && !walk; n++)
 		caller_slot_init(caller, n, call[n].ops);
 	if (needs.direct)
-		caller_slot_init(caller, n, needs.direct);
+		caller_slot_init(caller, calls, needs.direct);
 	ftrace_announce_tramp(caller->tramp, false);
 	return no_free_ptr(caller);
 }
 
 /*
- * The same, with one slot that walks @walk, which belongs to the trampoline if this succeeds.
- * ftrace_lock held, text_mutex not held.
- */
-struct ftrace_caller *ftrace_caller_make_walker(struct ftrace_ops *const *ops, unsigned int nr,
-						unsigned long direct, struct ftrace_walk *walk)
-{
-	struct needs needs = caller_needs(ops, nr);
-	struct ftrace_call call = { .func = ftrace_walk_func };
-	unsigned int slots = 1 + !!needs.direct;
-	struct ftrace_caller *caller;
-
-	lockdep_assert_held(&ftrace_lock);
-	caller = kzalloc(struct_size(caller, slot, slots), GFP_KERNEL);
-	if (!caller)
-		return NULL;
-	caller->nr = slots;
-	caller->walker = kzalloc(sizeof(*caller->walker), GFP_KERNEL);
-	if (!caller->walker)
-		goto fail;
-	call.ops = &caller->walker->ops;
-	caller->tramp = arch_ftrace_tramp_make(&call, 1, needs.regs, direct);
-	if (!caller->tramp)
-		goto fail;
-
-	caller->walker->regs = needs.regs;
-	rcu_assign_pointer(caller->walker->walk, walk);
-	/* Nobody switches the slot off that walks. */
-	INIT_LIST_HEAD(&caller->slot[0].list);
-	if (needs.direct)
-		caller_slot_init(caller, 1, needs.direct);
-	ftrace_announce_tramp(caller->tramp, false);
-	return caller;
-
-fail:
-	kfree(caller->walker);
-	kfree(caller);
-	return NULL;
-}
-
-/*
- * Would @caller with another array be what ftrace_caller_make_walker() builds for @ops? The
+ * Would @caller with another array be what ftrace_caller_make() builds for @ops? The
  * caller of this function compares what a direct caller has called. ftrace_lock held.
  */
 bool ftrace_caller_fits(const struct ftrace_caller *caller, struct ftrace_ops *const *ops,
@@ -171,10 +142,7 @@ static void caller_free(struct ftrace_caller *caller)
 	ftrace_announce_tramp(caller->tramp, true);
 	arch_ftrace_tramp_free(caller->tramp);
 	if (caller->walker) {
-		struct ftrace_walk *walk;
-
-		walk = ftrace_locked(caller->walker->walk);
-		ftrace_walk_free(walk);
+		ftrace_walk_free(ftrace_locked(caller->walker->walk));
 		kfree(caller->walker);
 	}
 	kvfree(caller);
@@ -194,23 +162,19 @@ static void caller_free_dead(struct work_struct *work)
 	LIST_HEAD(callers);
 	LIST_HEAD(walks);
 
-	mutex_lock(&ftrace_lock);
-	list_splice_init(&dead_callers, &callers);
-	list_splice_init(&dead_walks, &walks);
-	mutex_unlock(&ftrace_lock);
-
+	scoped_guard(mutex, &ftrace_lock) {
+		list_splice_init(&dead_callers, &callers);
+		list_splice_init(&dead_walks, &walks);
+	}
 	ftrace_wait_callbacks();
-
 	list_for_each_entry_safe(caller, next_caller, &callers, dead) {
-		mutex_lock(&ftrace_lock);
-		caller_free(caller);
-		mutex_unlock(&ftrace_lock);
+		scoped_guard(mutex, &ftrace_lock)
+			caller_free(caller);
 		cond_resched();
 	}
 	list_for_each_entry_safe(walk, next_walk, &walks, dead) {
-		mutex_lock(&ftrace_lock);
-		ftrace_walk_free(walk);
-		mutex_unlock(&ftrace_lock);
+		scoped_guard(mutex, &ftrace_lock)
+			ftrace_walk_free(walk);
 		cond_resched();
 	}
 }

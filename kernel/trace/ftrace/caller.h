@@ -47,9 +47,7 @@ struct ftrace_caller {
 };
 
 struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
-					 unsigned long direct);
-struct ftrace_caller *ftrace_caller_make_walker(struct ftrace_ops *const *ops, unsigned int nr,
-						unsigned long direct, struct ftrace_walk *walk);
+					 unsigned long direct, struct ftrace_walk *walk);
 bool ftrace_caller_fits(const struct ftrace_caller *caller, struct ftrace_ops *const *ops,
 			unsigned int nr);
 void ftrace_caller_set_walk(struct ftrace_caller *caller, struct ftrace_walk *walk);

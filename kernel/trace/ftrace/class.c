@@ -133,7 +133,7 @@ static int class_make_target(struct ftrace_class *c)
 		c->walk = ftrace_walk_make(c->ops, c->nr);
 		return c->walk ? 0 : -ENOMEM;
 	}
-	c->caller = ftrace_caller_make(c->ops, c->nr, c->direct);
+	c->caller = ftrace_caller_make(c->ops, c->nr, c->direct, NULL);
 	if (!c->caller)
 		return -ENOMEM;
 	ftrace_targets[c->id] = c->caller->tramp->addr;

@@ -63,7 +63,7 @@ static bool heirs_may_take(const struct ftrace_class *to, const struct ftrace_cl
 
 static int heirs_make_caller(struct ftrace_class *c)
 {
-	c->caller = ftrace_caller_make_walker(c->ops, c->nr, c->direct, c->walk);
+	c->caller = ftrace_caller_make(c->ops, c->nr, c->direct, c->walk);
 	if (!c->caller)
 		return -ENOMEM;
 	c->walk = NULL;

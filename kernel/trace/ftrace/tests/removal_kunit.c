@@ -147,7 +147,7 @@ static struct ftrace_caller *removal_caller(struct ftrace_ops *ops)
 	struct ftrace_ops *set[] = { ops };
 
 	guard(mutex)(&ftrace_lock);
-	return ftrace_caller_make(set, 1, 0);
+	return ftrace_caller_make(set, 1, 0, NULL);
 }
 
 /*
