@@ -67,7 +67,7 @@ ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
 /* Makes the callback of an ops that is about to be registered: 0 or -ENOMEM. ftrace_lock held. */
 int ftrace_callback_make(struct ftrace_ops *ops)
 {
-	struct ftrace_callback *cb = kzalloc(sizeof(*cb), GFP_KERNEL);
+	struct ftrace_callback *cb __free(kfree) = kzalloc(sizeof(*cb), GFP_KERNEL);
 
 	lockdep_assert_held(&ftrace_lock);
 	if (!cb)
@@ -77,12 +77,10 @@ int ftrace_callback_make(struct ftrace_ops *ops)
 	/* Tasks cannot be counted: a trampoline jumps to a direct caller, without return. */
 	if (ops->flags & FTRACE_OPS_FL_DYNAMIC && !(ops->flags & FTRACE_OPS_FL_DIRECT)) {
 		cb->count = ftrace_count_get();
-		if (!cb->count) {
-			kfree(cb);
+		if (!cb->count)
 			return -ENOMEM;
-		}
 	}
-	ops->callback = cb;
+	ops->callback = no_free_ptr(cb);
 	return 0;
 }
 

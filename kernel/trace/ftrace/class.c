@@ -143,10 +143,9 @@ static int class_make_target(struct ftrace_class *c)
 static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned int nr,
 				       unsigned long direct)
 {
-	struct ftrace_class *c;
-	int id, ret = -ENOMEM;
+	struct ftrace_class *c __free(kvfree) = kvzalloc(struct_size(c, ops, nr), GFP_KERNEL);
+	int id, ret;
 
-	c = kvzalloc(struct_size(c, ops, nr), GFP_KERNEL);
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	c->nr = nr;
@@ -154,28 +153,20 @@ static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned i
 	memcpy(c->ops, set, nr * sizeof(*set));
 
 	id = ida_alloc_range(&ids, 1, SITE_CLASS_MASK, GFP_KERNEL);
-	if (id < 0) {
-		ret = id;
-		goto free_class;
-	}
+	if (id < 0)
+		return ERR_PTR(id);
 	c->id = id;
-	ret = class_make_room(id);
-	if (!ret)
-		ret = class_make_target(c);
-	if (ret)
-		goto free_id;
+	ret = class_make_room(id) ?: class_make_target(c);
+	if (ret) {
+		ida_free(&ids, id);
+		return ERR_PTR(ret);
+	}
 
 	ftrace_classes[id] = c;
 	hash_add(by_set, &c->node, class_hash_set(c->ops, nr, direct));
 	for (unsigned int i = 0; i < nr; i++)
 		c->ops[i]->callback->nr_classes++;
-	return c;
-
-free_id:
-	ida_free(&ids, id);
-free_class:
-	kvfree(c);
-	return ERR_PTR(ret);
+	return no_free_ptr(c);
 }
 
 /*

@@ -125,7 +125,7 @@ static int many_check_new(struct ftrace_ops *ops, struct ftrace_hash *hash)
 /* The filter of @ops, with the functions and addresses of @hash; NULL without memory. */
 static struct ftrace_hash *many_with(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
-	struct ftrace_hash *all = ftrace_hash_dup(many_filter(ops));
+	struct ftrace_hash *all __free(ftrace_hash) = ftrace_hash_dup(many_filter(ops));
 	struct ftrace_func_entry *entry, *there;
 	struct hlist_node *tmp;
 	int i;
@@ -137,13 +137,9 @@ static struct ftrace_hash *many_with(struct ftrace_ops *ops, struct ftrace_hash 
 		if (there)
 			there->direct = entry->direct;
 		else if (!add_ftrace_hash_entry_direct(all, entry->ip, entry->direct))
-			goto fail;
+			return NULL;
 	}
-	return all;
-
-fail:
-	ftrace_hash_free(all);
-	return NULL;
+	return no_free_ptr(all);
 }
 
 static void many_reset(struct ftrace_ops *ops)
@@ -179,7 +175,7 @@ static int many_start(struct ftrace_ops *ops, struct ftrace_hash *hash)
  */
 int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
-	struct ftrace_hash *all;
+	struct ftrace_hash *all __free(ftrace_hash) = NULL;
 	int ret;
 
 	if (ftrace_hash_empty(hash))
@@ -196,18 +192,13 @@ int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	all = many_with(ops, hash);
 	if (!all)
 		return -ENOMEM;
-	if (many_is_registered(ops))
-		ret = many_set_filter(ops, all);
-	else
-		ret = many_start(ops, all);
-	ftrace_hash_free(all);
-	return ret;
+	return many_is_registered(ops) ? many_set_filter(ops, all) : many_start(ops, all);
 }
 
 /* Returns 1 if the ops must be ended by many_end(). */
 static int many_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
-	struct ftrace_hash *rest;
+	struct ftrace_hash *rest __free(ftrace_hash) = NULL;
 	int ret;
 
 	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash, true))
@@ -224,9 +215,7 @@ static int many_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	if (!rest)
 		return -ENOMEM;
 	ftrace_hash_subtract(rest, hash);
-	ret = many_set_filter(ops, rest);
-	ftrace_hash_free(rest);
-	return ret;
+	return many_set_filter(ops, rest);
 }
 
 static void many_end(struct ftrace_ops *ops)
@@ -262,17 +251,12 @@ int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 
 static int many_mod(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
-	struct ftrace_hash *all;
-	int ret;
+	struct ftrace_hash *all __free(ftrace_hash) = NULL;
 
 	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash, false))
 		return -EINVAL;
 	all = many_with(ops, hash);
-	if (!all)
-		return -ENOMEM;
-	ret = many_set_filter(ops, all);
-	ftrace_hash_free(all);
-	return ret;
+	return all ? many_set_filter(ops, all) : -ENOMEM;
 }
 
 /*

@@ -41,8 +41,8 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 {
 	struct ftrace_hash *old = ftrace_locked(*orig);
 	struct ftrace_scope scope = { .hash = { old, new } };
-	struct ftrace_change *changes;
-	struct ftrace_hash *copy = NULL;
+	struct ftrace_hash *copy __free(ftrace_hash) = NULL;
+	struct ftrace_change *changes __free(kvfree) = NULL;
 	struct ftrace_ops *op;
 	unsigned int nr = 0, looked = 0;
 	int ret = 0;
@@ -67,12 +67,10 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 		ftrace_yield(looked++);
 	}
 	changes = kvcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
-	if (!changes) {
-		ftrace_hash_free(copy);
+	if (!changes)
 		return -ENOMEM;
-	}
 
-	rcu_assign_pointer(*orig, copy);
+	rcu_assign_pointer(*orig, no_free_ptr(copy));
 	if (nr) {
 		nr = 0;
 		for_each_ftrace_ops(op) {
@@ -84,15 +82,12 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 		}
 
 		/* An empty filter means all functions. */
-		scope.all = enable && (ftrace_hash_empty(old) || ftrace_hash_empty(copy));
+		scope.all = enable && (ftrace_hash_empty(old) || ftrace_hash_empty(new));
 		ret = ftrace_plan_run(changes, nr, &scope, FTRACE_PLAN_NAMED);
 	}
-	if (ret) {
-		rcu_assign_pointer(*orig, old);
-		swap(old, copy);
-	}
+	if (ret)
+		old = rcu_replace_pointer(*orig, old, lockdep_is_held(&ftrace_lock));
 	ftrace_hash_free_rcu(old);
-	kvfree(changes);
 	return ret;
 }
 

@@ -22,18 +22,16 @@
  */
 struct ftrace_guard *ftrace_guard_make(int skip)
 {
-	struct ftrace_guard *guard = kzalloc(sizeof(*guard), GFP_KERNEL);
+	struct ftrace_guard *guard __free(kfree) = kzalloc(sizeof(*guard), GFP_KERNEL);
 
 	if (!guard)
 		return NULL;
 	guard->word = alloc_percpu(int);
-	if (!guard->word) {
-		kfree(guard);
+	if (!guard->word)
 		return NULL;
-	}
 	guard->skip = skip;
 	guard->users = 1;
-	return guard;
+	return no_free_ptr(guard);
 }
 
 /**

@@ -23,17 +23,15 @@ static struct hlist_head *hash_bucket(const struct ftrace_hash *hash, unsigned l
 
 static struct ftrace_hash *hash_alloc(unsigned int size_bits)
 {
-	struct ftrace_hash *hash = kzalloc(sizeof(*hash), GFP_KERNEL);
+	struct ftrace_hash *hash __free(kfree) = kzalloc(sizeof(*hash), GFP_KERNEL);
 
 	if (!hash)
 		return NULL;
 	hash->buckets = kvcalloc(1 << size_bits, sizeof(*hash->buckets), GFP_KERNEL);
-	if (!hash->buckets) {
-		kfree(hash);
+	if (!hash->buckets)
 		return NULL;
-	}
 	hash->size_bits = size_bits;
-	return hash;
+	return no_free_ptr(hash);
 }
 
 /**
@@ -240,8 +238,8 @@ void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from)
  */
 struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src)
 {
+	struct ftrace_hash *hash __free(ftrace_hash) = NULL;
 	struct ftrace_func_entry *entry, *copy;
-	struct ftrace_hash *hash;
 	struct hlist_node *tmp;
 	int i;
 
@@ -255,13 +253,11 @@ struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src)
 	for_each_ftrace_entry(src, entry, tmp, i) {
 		ftrace_yield(hash->count);
 		copy = hash_add(hash, entry->ip);
-		if (!copy) {
-			ftrace_hash_free(hash);
+		if (!copy)
 			return NULL;
-		}
 		copy->direct = entry->direct;
 	}
-	return hash;
+	return no_free_ptr(hash);
 }
 
 /* Does a filter let @ip through? Any context; preemption off, or ftrace_lock held. */

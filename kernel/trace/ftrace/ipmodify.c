@@ -64,10 +64,10 @@ static int ipmodify_ask_all(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd, int
 	for_each_ftrace_entry(filter, entry, tmp, i) {
 		struct ftrace_ops *direct, *peer;
 
-		mutex_lock(&ftrace_lock);
-		direct = ftrace_ops_on(entry->ip, FTRACE_OPS_FL_DIRECT);
-		peer = ftrace_ops_on(entry->ip, FTRACE_OPS_FL_IPMODIFY);
-		mutex_unlock(&ftrace_lock);
+		scoped_guard(mutex, &ftrace_lock) {
+			direct = ftrace_ops_on(entry->ip, FTRACE_OPS_FL_DIRECT);
+			peer = ftrace_ops_on(entry->ip, FTRACE_OPS_FL_IPMODIFY);
+		}
 		if (!direct)
 			continue;
 		if (!left--)

@@ -408,10 +408,8 @@ int register_ftrace_function(struct ftrace_ops *ops)
 	if (ret)
 		return ret;
 
-	mutex_lock(&ftrace_lock);
-	ret = ftrace_ops_start(ops, FTRACE_PLAN_ASKED);
-	mutex_unlock(&ftrace_lock);
-
+	scoped_guard(mutex, &ftrace_lock)
+		ret = ftrace_ops_start(ops, FTRACE_PLAN_ASKED);
 	ftrace_ipmodify_end(ops, !ret);
 	return ret;
 }
@@ -466,7 +464,7 @@ int ftrace_is_dead(void)
 int ftrace_set_enabled(bool on)
 {
 	const struct ftrace_scope scope = { .all = true };
-	struct ftrace_change *changes;
+	struct ftrace_change *changes __free(kvfree) = NULL;
 	struct ftrace_ops *ops;
 	unsigned int nr = 0;
 	int ret;
@@ -490,6 +488,5 @@ int ftrace_set_enabled(bool on)
 	ret = nr ? ftrace_plan_run(changes, nr, &scope, FTRACE_PLAN_AGREED) : 0;
 	if (ret)
 		functions_off = on;
-	kvfree(changes);
 	return ret;
 }

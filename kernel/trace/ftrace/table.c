@@ -185,13 +185,15 @@ struct ftrace_site *ftrace_sites_alloc(unsigned int nr)
 	return sites ? sites->site : NULL;
 }
 
-/* Frees a table that was never in the array. */
+/* Frees a table, or NULL, that was never in the array. */
 void ftrace_table_free(struct ftrace_table *t)
 {
-	if (t->sites)
+	if (t && t->sites)
 		kvfree(table_sites_of(t));
 	kfree(t);
 }
+
+DEFINE_FREE(ftrace_table, struct ftrace_table *, ftrace_table_free(_T))
 
 /*
  * Makes a table of the sites in a stretch of text. A site that is not at the start of a function
@@ -202,8 +204,8 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 					unsigned long end,
 					const unsigned long *ips, unsigned int nr)
 {
+	struct ftrace_table *t __free(ftrace_table) = NULL;
 	struct ftrace_names names;
-	struct ftrace_table *t;
 	unsigned int kept = 0;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -216,13 +218,13 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 
 	t = kzalloc(sizeof(*t), GFP_KERNEL);
 	if (!t)
-		goto no_memory;
+		return ERR_PTR(-ENOMEM);
 	t->start = start;
 	t->end = end;
 	t->mod = mod;
 	t->sites = ftrace_sites_alloc(nr);
 	if (!t->sites || ftrace_names_start(&names, t->mod, t->start, t->end))
-		goto no_memory;
+		return ERR_PTR(-ENOMEM);
 
 	for (unsigned int i = 0; i < nr; i++) {
 		struct ftrace_site *site = &t->sites[kept];
@@ -239,16 +241,7 @@ struct ftrace_table *ftrace_table_build(struct module *mod, unsigned long start,
 	}
 	t->nr = kept;
 	ftrace_names_end(&names);
-	if (!kept) {
-		ftrace_table_free(t);
-		return NULL;
-	}
-	return t;
-
-no_memory:
-	if (t)
-		ftrace_table_free(t);
-	return ERR_PTR(-ENOMEM);
+	return kept ? no_free_ptr(t) : NULL;
 }
 
 /*

@@ -266,10 +266,8 @@ static int function_tracer_set_flag(struct trace_array *tr, u32 old_flags,
 	if (ret)
 		return ret;
 
-	mutex_lock(&ftrace_lock);
-	ret = ftrace_pid_change_func(tr->ops, hit_functions[options]);
-	mutex_unlock(&ftrace_lock);
-	return ret;
+	guard(mutex)(&ftrace_lock);
+	return ftrace_pid_change_func(tr->ops, hit_functions[options]);
 }
 
 static struct tracer function_tracer __tracer_data = {

@@ -574,27 +574,23 @@ static void arena_free(struct work_struct *work)
 
 static struct arena *arena_make(void)
 {
-	struct arena *arena = kvzalloc(sizeof(*arena), GFP_KERNEL);
+	struct arena *arena __free(kvfree) = kvzalloc(sizeof(*arena), GFP_KERNEL);
 	void *mem;
 
 	if (!arena)
 		return NULL;
 	mem = execmem_alloc_rw(EXECMEM_FTRACE, ARENA_SIZE);
 	if (!mem)
-		goto free_arena;
+		return NULL;
 	memset(mem, INT3_INSN_OPCODE, ARENA_SIZE);
-	if (set_memory_rox((unsigned long)mem, ARENA_SIZE >> PAGE_SHIFT))
-		goto free_mem;
+	if (set_memory_rox((unsigned long)mem, ARENA_SIZE >> PAGE_SHIFT)) {
+		execmem_free(mem);
+		return NULL;
+	}
 	arena->base = (unsigned long)mem;
 	INIT_RCU_WORK(&arena->free, arena_free);
 	list_add_rcu(&arena->list, &arenas);
-	return arena;
-
-free_mem:
-	execmem_free(mem);
-free_arena:
-	kvfree(arena);
-	return NULL;
+	return no_free_ptr(arena);
 }
 
 static struct arena *arena_of(unsigned long addr)
@@ -661,9 +657,10 @@ struct ftrace_tramp *arch_ftrace_tramp_make(const struct ftrace_call *calls,
 					    unsigned int nr, bool regs,
 					    unsigned long direct)
 {
+	void *buf __free(kvfree) = NULL;
+	struct tramp *tramp __free(kvfree) = NULL;
 	unsigned int slots = nr + !!direct;
 	struct code code = { };
-	struct tramp *tramp;
 
 	lockdep_assert_held(&ftrace_lock);
 	tramp = kvzalloc(struct_size(tramp, slot, slots), GFP_KERNEL);
@@ -673,24 +670,19 @@ struct ftrace_tramp *arch_ftrace_tramp_make(const struct ftrace_call *calls,
 	tramp->regs = regs;
 	tramp_emit_all(&code, tramp, calls, nr, direct);
 
-	code.buf = kvmalloc(tramp->tramp.size, GFP_KERNEL);
-	if (!code.buf)
-		goto fail;
+	buf = kvmalloc(tramp->tramp.size, GFP_KERNEL);
+	if (!buf)
+		return NULL;
+	code.buf = buf;
 	code.addr = granules_get(tramp_granules(tramp));
 	if (!code.addr)
-		goto fail;
+		return NULL;
 
 	tramp_emit_all(&code, tramp, calls, nr, direct);
 	tramp->tramp.addr = code.addr;
 	text_poke_copy((void *)code.addr, code.buf, code.len);
 	granules_own(code.addr, tramp_granules(tramp), tramp);
-	kvfree(code.buf);
-	return &tramp->tramp;
-
-fail:
-	kvfree(code.buf);
-	kvfree(tramp);
-	return NULL;
+	return &no_free_ptr(tramp)->tramp;
 }
 
 void arch_ftrace_tramp_off(const struct ftrace_tramp *tramp, unsigned int n,
