@@ -531,14 +531,6 @@ static void tramp_emit_calls(struct code *c, struct tramp *tramp,
 	tramp_emit_part(c, t->tail, t->end);
 }
 
-/* All slots record. */
-static void tramp_emit_no_frame(struct code *c, struct tramp *tramp)
-{
-	tramp->start_at = c->len;
-	tramp->slots_at = c->len;
-	tramp_emit_account(c);
-}
-
 /* Run twice: the first time without a buffer, to get the length and the offsets. */
 static void tramp_emit_all(struct code *c, struct tramp *tramp,
 			   const struct ftrace_call *calls, unsigned int nr,
@@ -551,10 +543,14 @@ static void tramp_emit_all(struct code *c, struct tramp *tramp,
 	tramp->gate_at = c->len;
 	if (tramp_has_gate(calls, nr) && frame)
 		tramp_emit_gate(c, tramp, calls, nr, direct);
-	if (frame)
+	if (frame) {
 		tramp_emit_calls(c, tramp, calls, nr);
-	else
-		tramp_emit_no_frame(c, tramp);
+	} else {
+		/* All slots record. */
+		tramp->start_at = c->len;
+		tramp->slots_at = c->len;
+		tramp_emit_account(c);
+	}
 	tramp->end_at = c->len;
 	if (direct)
 		tramp_emit_direct(c, &tramp->slot[nr], direct);
