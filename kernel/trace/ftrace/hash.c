@@ -293,23 +293,22 @@ bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
 	return false;
 }
 
-static bool hash_names_exactly(struct ftrace_ops_hash *hash, unsigned long ip)
-{
-	struct ftrace_func_entry *entry;
-
-	entry = ftrace_lookup_ip(ftrace_locked(hash->filter_hash), ip);
-	return entry && ftrace_entry_exact(entry);
-}
-
-/* Was the site named for @ops, or for an ops that runs under it? ftrace_lock held. */
+/*
+ * Was the site named for @ops, or for an ops that runs under it, and not found by a glob? ->direct
+ * stores this, except in the filter of a direct caller with many addresses, where each function was
+ * named and ->direct is the address to call. ftrace_lock held.
+ */
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
 {
+	struct ftrace_func_entry *entry;
 	struct ftrace_ops *sub;
 
 	lockdep_assert_held(&ftrace_lock);
-	for_each_ftrace_sub(sub, ops)
-		if (hash_names_exactly(sub->func_hash, ip))
+	for_each_ftrace_sub(sub, ops) {
+		entry = ftrace_lookup_ip(ftrace_locked(sub->func_hash->filter_hash), ip);
+		if (entry && entry->direct)
 			return true;
+	}
 	return false;
 }
 

@@ -45,16 +45,6 @@ static inline struct ftrace_hash __rcu **ftrace_hash_of(struct ftrace_ops_hash *
 	return enable ? &filter->filter_hash : &filter->notrace_hash;
 }
 
-/*
- * Was the function of this entry named, and not found by a glob? ->direct stores this,
- * except in the filter of a direct caller with many addresses, where each function was
- * named and ->direct is the address to call.
- */
-static inline bool ftrace_entry_exact(const struct ftrace_func_entry *entry)
-{
-	return entry->direct;
-}
-
 /* The ops itself if no ops runs under it, else each ops that runs under it. */
 #define for_each_ftrace_sub(_sub, _ops)					\
 	for ((_sub) = ftrace_sub_after(_ops, NULL); (_sub);		\
