@@ -47,7 +47,6 @@
 #include <asm/tlbflush.h>
 
 #include "insn.h"
-#include "sync.h"
 
 /*
  * Sites that enter the pipeline together; three times as many hold int3 at once.
@@ -368,7 +367,7 @@ static void pipeline_step(struct pipeline *p, unsigned int more,
 
 	patch_tell_perf(batch, tail, p->walk[PHASE_INT3].next);
 	pipeline_write(p, more, batch);
-	ftrace_sync_cpus();
+	arch_ftrace_sync();
 	if (!p->asked)
 		patch_tell_perf(batch, head, tail);
 }
@@ -453,12 +452,6 @@ void arch_ftrace_patch(const struct ftrace_batch *batch)
 	 * that executed an int3 of another user may still be searching the batch.
 	 */
 	transit_end();
-}
-
-void arch_ftrace_sync(void)
-{
-	lockdep_assert_cpus_held();
-	ftrace_sync_cpus();
 }
 
 static __always_inline int patch_compare(const void *key, const void *elt)

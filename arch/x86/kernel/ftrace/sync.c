@@ -21,14 +21,13 @@
  */
 #include <linux/atomic.h>
 #include <linux/context_tracking_state.h>
-#include <linux/ftrace.h>
+#include <linux/cpu.h>
+#include <linux/ftrace_arch.h>
 #include <linux/smp.h>
 
 #include <asm/ftrace_sync.h>
 #include <asm/special_insns.h>
 #include <asm/sync_core.h>
-
-#include "sync.h"
 
 #ifdef CONFIG_FTRACE_SPARES_CPUS
 /* How many times all CPUs were to serialise. */
@@ -96,12 +95,12 @@ static void sync_cpu(void *unused)
 }
 
 /*
- * Makes every CPU serialise before it executes another call site. A CPU that RCU watches has
- * serialised when this function returns; on Xen PV, where MOV to CR2 is not allowed, this is every
- * CPU. Task, interrupts on; cpus_read_lock() held.
+ * A CPU that RCU watches has serialised when this function returns. On Xen PV, where MOV to CR2 is
+ * not allowed, this is every CPU.
  */
-void ftrace_sync_cpus(void)
+void arch_ftrace_sync(void)
 {
+	lockdep_assert_cpus_held();
 	if (IS_ENABLED(CONFIG_FTRACE_SPARES_CPUS) && !cpu_feature_enabled(X86_FEATURE_XENPV))
 		sync_inside();
 	else

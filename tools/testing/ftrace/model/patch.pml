@@ -255,7 +255,7 @@ proctype comes_online()
 /* The patcher is not interrupted. */
 #define ALONE	!in_nmi[0]
 
-/* ftrace_sync_cpus() */
+/* arch_ftrace_sync() */
 inline broadcast()
 {
 	atomic { ALONE ->

@@ -78,7 +78,7 @@ sees "a module that calls what is freed" $core/modules.c 's/ftrace_plan_clear(t)
 sees "a tail that is written last" $x86/patch.c \
 	's/window_write(PHASE_HEAD, \(.*PHASE_\)HEAD\], tail/window_write(PHASE_TAIL, \1HEAD], tail/
 	s/window_write(PHASE_TAIL, \(.*PHASE_\)TAIL\], int3/window_write(PHASE_HEAD, \1TAIL], int3/'
-sees "no broadcasts" $x86/patch.c 's/^	ftrace_sync_cpus();/;/'
+sees "no broadcasts" $x86/patch.c 's/^	arch_ftrace_sync();/;/'
 # shellcheck disable=SC2016 # an operand, not a variable
 sees "a CPU that does not serialise on its way in" $x86/sync.c 's/mov %%cr2, %0; mov %0, %%cr2/mov $0, %0/'
 sees "CPUs that are looked at before the number changes" $x86/sync.c '/^	atomic_long_inc/d

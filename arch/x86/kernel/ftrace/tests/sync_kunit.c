@@ -16,8 +16,6 @@
 #include <asm/ftrace_sync.h>
 #include <asm/special_insns.h>
 
-#include "../sync.h"
-
 static void sync_note(void *number)
 {
 	*(long *)number = __this_cpu_read(ftrace_synced);
@@ -32,7 +30,7 @@ static unsigned int sync_once(unsigned int *spared)
 	/* Nobody else sends a broadcast of the core. */
 	guard(mutex)(&ftrace_lock);
 	guard(cpus_read_lock)();
-	ftrace_sync_cpus();
+	arch_ftrace_sync();
 	here = get_cpu();
 	for_each_online_cpu(cpu) {
 		long steps = atomic_long_read(&ftrace_sync_steps), there = steps - 1;

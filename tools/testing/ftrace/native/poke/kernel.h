@@ -147,7 +147,7 @@ static pte_t poke_pte __maybe_unused;
 #define INT3_INSN_OPCODE	0xcc
 #define ftrace_is_jmp(target)	(!!((target) & POKE_JUMP))
 #define ftrace_jmp_get(target)	((target) & ~POKE_JUMP)
-#define ftrace_sync_cpus	poke_sync
+#define arch_ftrace_sync	poke_sync
 
 static const u8 poke_nop[] __maybe_unused = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 static const u8 *const x86_nops[] __maybe_unused = { [5] = poke_nop };
