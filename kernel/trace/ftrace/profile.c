@@ -80,28 +80,27 @@ static struct profile_record *profile_find_record(struct profile *profile,
 }
 
 /*
- * Get the profile to count in, NULL if profiling is off. The caller has interrupts
+ * Get the record to count in, NULL if profiling is off. The caller has interrupts
  * off: when profiling is switched off, waiting for RCU ends the counting. The caller
  * switches them off without tracing: a tracer of interrupts-off times would blame
  * the function that is being counted.
  */
-static struct profile *profile_this(void)
+static __always_inline struct profile_record *profile_this(unsigned long ip, bool take)
 {
 	/* Pairs with profile_set(). */
-	return smp_load_acquire(&profiling) ? this_cpu_ptr(&profiles) : NULL;
+	if (!smp_load_acquire(&profiling))
+		return NULL;
+	return profile_find_record(this_cpu_ptr(&profiles), ip, take);
 }
 
 /* Counts a call of the function at @ip. Any context. */
 void ftrace_profile_hit(unsigned long ip)
 {
-	struct profile_record *rec = NULL;
-	struct profile *profile;
+	struct profile_record *rec;
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	profile = profile_this();
-	if (profile)
-		rec = profile_find_record(profile, ip, true);
+	rec = profile_this(ip, true);
 	if (rec)
 		rec->hits++;
 	raw_local_irq_restore(flags);
@@ -129,15 +128,12 @@ static void profile_add_time(struct profile_record *rec, u64 time)
 /* Adds the time in ns that a call of the function at @ip took. Any context. */
 void ftrace_profile_time(unsigned long ip, u64 time)
 {
-	struct profile_record *rec = NULL;
-	struct profile *profile;
+	struct profile_record *rec;
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	profile = profile_this();
 	/* If the function was called on another CPU, this CPU may have no record. */
-	if (profile)
-		rec = profile_find_record(profile, ip, false);
+	rec = profile_this(ip, false);
 	if (rec)
 		profile_add_time(rec, time);
 	raw_local_irq_restore(flags);
