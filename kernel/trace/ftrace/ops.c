@@ -344,18 +344,6 @@ void ftrace_ops_stop_wait(struct ftrace_ops *ops)
 	ops_end(ops);
 }
 
-/* Put @new on its sites, and take @old off all its sites, in one plan. */
-static int ops_plan_replace(struct ftrace_ops *old, struct ftrace_ops *new)
-{
-	const struct ftrace_change changes[] = {
-		{ new, ftrace_ops_active(new) },
-		{ old, false },
-	};
-	struct ftrace_scope scope = ops_scope(old);
-
-	return ftrace_plan_run(changes, ARRAY_SIZE(changes), &scope, FTRACE_PLAN_AGREED);
-}
-
 /*
  * Lets @new, with the flags and callback of @old and some of its functions, take the place of
  * @old. Each function of @new calls one of the two at every moment. The caller then drops the
@@ -365,6 +353,8 @@ static int ops_plan_replace(struct ftrace_ops *old, struct ftrace_ops *new)
  */
 int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new)
 {
+	struct ftrace_change changes[] = { { new }, { old } };
+	struct ftrace_scope scope;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -381,7 +371,9 @@ int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new)
 	/* Trampolines call the two at the same place among other ops. */
 	new->callback->seq = old->callback->seq;
 	new->flags |= FTRACE_OPS_FL_ENABLED;
-	ret = ops_plan_replace(old, new);
+	changes[0].on = ftrace_ops_active(new);
+	scope = ops_scope(old);
+	ret = ftrace_plan_run(changes, ARRAY_SIZE(changes), &scope, FTRACE_PLAN_AGREED);
 	if (ret) {
 		new->flags &= ~FTRACE_OPS_FL_ENABLED;
 		ops_end(new);
