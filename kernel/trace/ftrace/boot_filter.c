@@ -14,7 +14,6 @@
 #include "boot_filter.h"
 #include "commands.h"
 #include "core.h"
-#include "filter.h"
 #include "hash.h"
 #include "ops.h"
 #include "pending.h"

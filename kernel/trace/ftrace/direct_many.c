@@ -11,7 +11,6 @@
 
 #include "callback.h"
 #include "core.h"
-#include "filter.h"
 #include "hash.h"
 #include "ipmodify.h"
 #include "ops.h"

@@ -8,7 +8,6 @@
 #include <linux/slab.h>
 
 #include "core.h"
-#include "filter.h"
 #include "hash.h"
 #include "ops.h"
 #include "plan.h"

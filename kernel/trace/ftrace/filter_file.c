@@ -15,7 +15,6 @@
 
 #include "commands.h"
 #include "core.h"
-#include "filter.h"
 #include "filter_file.h"
 #include "hash.h"
 #include "listing.h"

@@ -16,7 +16,6 @@
 
 #include "class.h"
 #include "core.h"
-#include "filter.h"
 #include "graph_files.h"
 #include "kallsyms.h"
 #include "modules.h"

@@ -16,9 +16,9 @@
 #include <linux/slab.h>
 
 #include "core.h"
-#include "filter.h"
 #include "hash.h"
 #include "match.h"
+#include "ops.h"
 #include "pending.h"
 
 static void pending_free_one(struct ftrace_mod_load *p)

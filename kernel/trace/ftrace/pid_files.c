@@ -17,7 +17,6 @@
 #include "guards.h"
 #include "ops.h"
 #include "pid.h"
-#include "subops.h"
 #include "wait.h"
 
 /**

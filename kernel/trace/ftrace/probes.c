@@ -20,7 +20,6 @@
 
 #include "callback.h"
 #include "core.h"
-#include "filter.h"
 #include "hash.h"
 #include "match.h"
 #include "ops.h"

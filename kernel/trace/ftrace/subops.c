@@ -16,7 +16,6 @@
 #include "ops.h"
 #include "pid.h"
 #include "plan.h"
-#include "subops.h"
 
 /* A managing ops is on sites that none of its subops wants; ftrace_lock held. */
 static bool subops_left_sites;

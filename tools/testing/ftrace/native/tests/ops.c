@@ -11,7 +11,6 @@
 #include "ftrace/core.h"
 #include "ftrace/hash.h"
 #include "ftrace/ops.h"
-#include "ftrace/subops.h"
 #include "module.h"
 #include "tests.h"
 

@@ -10,7 +10,6 @@
 
 #include "trace.h"
 #include "ftrace/core.h"
-#include "ftrace/filter.h"
 #include "ftrace/kallsyms.h"
 #include "ftrace/ops.h"
 #include "ftrace/profile.h"
