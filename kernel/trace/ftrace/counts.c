@@ -16,12 +16,7 @@
 
 #define COUNTS_PER_GROUP	64
 
-/**
- * struct count_group - counters that are allocated together
- * @list: in count_groups
- * @counts: the counters
- * @used: which of them have a user
- */
+/* Counters that are allocated together, and which of them have a user. */
 struct count_group {
 	struct list_head		list;
 	struct ftrace_count __percpu	*counts;

@@ -18,14 +18,10 @@
 /* Of an entry whose flags are not known. No real entry has all of them. */
 #define NO_FLAGS	0xff
 
-/**
- * struct flight_iter - what a reader of the file trace has
- * @flight: the recorder
- * @cursor: of each CPU
- */
+/* What a reader of the file trace has. */
 struct flight_iter {
 	struct ftrace_flight		*flight;
-	struct ftrace_flight_cursor	cursor[];
+	struct ftrace_flight_cursor	cursor[];	/* of each CPU */
 };
 
 /* The time, in the clock of a trace array and in cycles. Any context. */

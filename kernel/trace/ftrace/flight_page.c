@@ -22,15 +22,10 @@
 /* In the field commit of a page: there were events before the first one, which were overwritten. */
 #define PAGE_MISSED	BIT(31)
 
-/**
- * struct flight_page - a page of the ring buffer, as events/header_page describes it
- * @time: of the first event
- * @commit: bytes of @data that are used
- * @data: events
- */
+/* A page of the ring buffer, as events/header_page describes it. */
 struct flight_page {
-	u64	time;
-	local_t	commit;
+	u64	time;	/* of the first event */
+	local_t	commit;	/* bytes of @data that are used */
 	u8	data[];
 };
 

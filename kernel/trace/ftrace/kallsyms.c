@@ -20,19 +20,10 @@
 
 #define TRAMP_MOD	"__builtin__ftrace"
 
-/**
- * struct init_name - a function whose text was freed
- * @list: in init_names, by module and ascending address
- * @mod: the module of the function; NULL if the module failed to load
- * @module: the name of the module
- * @addr: the address of the function
- * @size: size of the function in bytes
- * @rcu: frees this struct
- * @name: name of the function
- */
+/* A function whose text was freed. */
 struct init_name {
-	struct list_head	list;
-	struct module		*mod;
+	struct list_head	list;	/* in init_names, by module and ascending address */
+	struct module		*mod;	/* NULL if the module failed to load */
 	char			module[MODULE_NAME_LEN];
 	unsigned long		addr;
 	unsigned long		size;

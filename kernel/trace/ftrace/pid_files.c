@@ -19,22 +19,14 @@
 #include "pid.h"
 #include "wait.h"
 
-/**
- * struct pid_file - an open set_ftrace_pid or set_ftrace_notrace_pid
- * @tr: the trace array
- * @type: the list that the file shows: TRACE_PIDS or TRACE_NO_PIDS
- * @truncate: opened with O_TRUNC, and nothing has been accepted yet
- * @refused: something was refused
- * @in_tgids: a read is at the numbers of processes, which come last
- * @number: the number that a read is at
- */
+/* An open set_ftrace_pid or set_ftrace_notrace_pid. */
 struct pid_file {
 	struct trace_array	*tr;
-	int			type;
-	bool			truncate;
-	bool			refused;
-	bool			in_tgids;
-	unsigned int		number;
+	int			type;		/* TRACE_PIDS or TRACE_NO_PIDS */
+	bool			truncate;	/* O_TRUNC, and nothing was accepted yet */
+	bool			refused;	/* something was refused */
+	bool			in_tgids;	/* a read is at processes, which come last */
+	unsigned int		number;		/* the number that a read is at */
 };
 
 /* The longest word that is read. */

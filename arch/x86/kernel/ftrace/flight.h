@@ -11,28 +11,16 @@
 
 #ifndef __ASSEMBLY__
 
-/**
- * struct flight_fix - a place in a copy that is written
- * @at: offset of the bytes
- * @what: what is written there, as above
- */
+/* A place in a copy that is written. */
 struct flight_fix {
-	u16	at;
-	u16	what;
+	u16	at;	/* offset of the bytes */
+	u16	what;	/* what is written there, as above */
 };
 
-/**
- * struct flight_code - a template
- * @start: its first byte
- * @end: behind its last byte
- * @fix: the places that are written
- * @fix_end: behind the last of them
- */
+/* A template, and the places that are written. */
 struct flight_code {
-	const char		*start;
-	const char		*end;
-	const struct flight_fix	*fix;
-	const struct flight_fix	*fix_end;
+	const char		*start, *end;
+	const struct flight_fix	*fix, *fix_end;
 };
 
 /* flight_64.S */

@@ -131,19 +131,15 @@ no_memory:
 	panic("ftrace: no memory for the mm to patch text in\n");
 }
 
-/**
- * struct walk - a walk over a batch, both to fill and to use the window
- * @next: index of the site in the batch
- * @page: page of text
- * @alias: address of @page in the window
- *
- * Sites are in the order of their addresses, and each page of text with sites has the next
- * page of the window. Each phase has its own walk.
+/*
+ * A walk over a batch, both to fill and to use the window. Sites are in the order of their
+ * addresses, and each page of text with sites has the next page of the window. Each phase has its
+ * own walk.
  */
 struct walk {
-	unsigned int	next;
-	unsigned long	page;
-	unsigned long	alias;
+	unsigned int	next;	/* index of the site in the batch */
+	unsigned long	page;	/* of text */
+	unsigned long	alias;	/* address of @page in the window */
 };
 
 #define WALK_START	((struct walk){ .page = ULONG_MAX, .alias = window - PAGE_SIZE })

@@ -60,61 +60,35 @@
 #define GRANULE		SZ_64
 #define GRANULES	(ARENA_SIZE / GRANULE)
 
-/**
- * struct slot - the part of a trampoline that calls one callback
- * @at: offset of the instruction that is changed to switch the slot off
- * @end: offset of the end of the slot if the slot counts tasks or records, else 0
- * @next: offset of the code behind the slot, where its guard jumps
- * @code: the template of a slot that records, else NULL
- */
+/* The part of a trampoline that calls one callback. All but @code are offsets. */
 struct slot {
-	u16		at;
-	u16		end;
-	u16		next;
-	const char	*code;
+	u16		at;	/* of the instruction that is changed to switch the slot off */
+	u16		end;	/* of the end if the slot counts tasks or records, else 0 */
+	u16		next;	/* of the code behind the slot, where its guard jumps */
+	const char	*code;	/* the template of a slot that records, else NULL */
 };
 
-/**
- * struct tramp - a trampoline, with the parts that only this file uses
- * @tramp: the parts that other files use
- * @rcu: frees this struct
- * @gate_at: offset of the code behind the slots that record
- * @start_at: offset of the code that makes the frame, behind the gate
- * @slots_at: offset of the first slot, where the frame is complete
- * @tail_at: offset of the code that removes the frame
- * @end_at: offset of the code behind it, which returns or jumps to the direct caller
- * @regs: the trampoline saves all registers
- * @nr: number of slots; if there is a direct caller, the jump to it is the last slot
- * @slot: the slots
- */
+/* A trampoline, with the parts that only this file uses. The members in _at are offsets of code. */
 struct tramp {
 	struct ftrace_tramp	tramp;
 	struct rcu_head		rcu;
-	unsigned int		gate_at;
-	unsigned int		start_at;
-	unsigned int		slots_at;
-	unsigned int		tail_at;
-	unsigned int		end_at;
-	bool			regs;
-	unsigned int		nr;
+	unsigned int		gate_at;	/* behind the slots that record */
+	unsigned int		start_at;	/* makes the frame, behind the gate */
+	unsigned int		slots_at;	/* the first slot; the frame is complete */
+	unsigned int		tail_at;	/* removes the frame */
+	unsigned int		end_at;		/* returns or jumps to the direct caller */
+	bool			regs;		/* saves all registers */
+	unsigned int		nr;		/* of slots; the last may be a direct caller */
 	struct slot		slot[] __counted_by(nr);
 };
 
-/**
- * struct arena - memory for trampolines
- * @list: in arenas
- * @base: address of the memory
- * @used: granules that are in use
- * @first: the first granule of each trampoline
- * @owner: the trampoline of each granule
- * @free: frees the arena
- */
+/* Memory for trampolines. */
 struct arena {
-	struct list_head	list;
+	struct list_head	list;			/* in arenas */
 	unsigned long		base;
 	DECLARE_BITMAP(used, GRANULES);
-	DECLARE_BITMAP(first, GRANULES);
-	const struct tramp	*owner[GRANULES];
+	DECLARE_BITMAP(first, GRANULES);		/* the first granule of each trampoline */
+	const struct tramp	*owner[GRANULES];	/* the trampoline of each granule */
 	struct rcu_work		free;
 };
 
