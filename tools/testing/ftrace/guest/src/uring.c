@@ -3,7 +3,8 @@
  * Write words to one open file from three threads at once: two of them through an io_uring each, the
  * third with write(2). io_uring does not take the lock of the file position.
  *
- * usage: uring FILE SECONDS WORD... - the threads write each WORD in turn, with a newline
+ * usage: uring FILE SECONDS WRITES WORD... - the threads write each WORD in turn, with a newline, for
+ * SECONDS, and on a slow machine until there are WRITES
  *
  * Prints "writes N refused N", or the error of io_uring_setup(2). Each thread uses its own copy of the
  * words, so a word that is refused was mixed with another.
@@ -35,13 +36,14 @@ struct writer {
 	pthread_t thread;
 	struct ring *ring;	/* NULL: write(2) */
 	unsigned int first;
-	long writes, refused;
+	long refused;
 };
 
 static int fd;
 static char **words;
 static unsigned int nr_words;
 static atomic_bool stopped;
+static atomic_long writes;
 
 static void die(const char *what)
 {
@@ -114,7 +116,7 @@ static void *writer_run(void *arg)
 		long len = snprintf(text, sizeof(text), "%s\n", words[i % nr_words]), ret;
 
 		ret = w->ring ? ring_write(w->ring, text) : write(fd, text, len);
-		w->writes++;
+		atomic_fetch_add(&writes, 1);
 		w->refused += ret != len;
 	}
 	return NULL;
@@ -124,14 +126,14 @@ int main(int argc, char **argv)
 {
 	struct ring rings[2];
 	struct writer writers[3] = { 0 };
-	long writes = 0, refused = 0;
+	long refused = 0;
 
-	if (argc < 4) {
-		fputs("usage: uring FILE SECONDS WORD...\n", stderr);
+	if (argc < 5) {
+		fputs("usage: uring FILE SECONDS WRITES WORD...\n", stderr);
 		return 2;
 	}
-	words = argv + 3;
-	nr_words = argc - 3;
+	words = argv + 4;
+	nr_words = argc - 4;
 	fd = open(argv[1], O_WRONLY | O_TRUNC);
 	if (fd < 0)
 		die(argv[1]);
@@ -148,14 +150,15 @@ int main(int argc, char **argv)
 			die("pthread_create");
 	}
 	sleep(atoi(argv[2]));
+	while (atomic_load(&writes) < atol(argv[3]))
+		usleep(100000);
 	atomic_store(&stopped, true);
 	for (int i = 0; i < 3; i++) {
 		pthread_join(writers[i].thread, NULL);
-		writes += writers[i].writes;
 		refused += writers[i].refused;
 	}
 	if (close(fd))
 		die("close");
-	printf("writes %ld refused %ld\n", writes, refused);
+	printf("writes %ld refused %ld\n", atomic_load(&writes), refused);
 	return 0;
 }
