@@ -181,18 +181,24 @@ void preempt_count_sub(int val)
 	__preempt_count_sub(val);
 }
 
-unsigned int debug_smp_processor_id(void)
-{
-	return raw_smp_processor_id();
-}
-
 /* A thread never changes its CPU, but the kernel's would. */
-void __this_cpu_preempt_check(const char *op)
+static void check_stays(const char *prefix, const char *what)
 {
 	int cpu = raw_smp_processor_id();
 
 	if (!native_preempt_count(cpu) && !irqs_off[cpu])
-		native_fail("__this_cpu_%s() while the task can be preempted", op);
+		native_fail("%s%s() while the task can be preempted", prefix, what);
+}
+
+unsigned int debug_smp_processor_id(void)
+{
+	check_stays("", "smp_processor_id");
+	return raw_smp_processor_id();
+}
+
+void __this_cpu_preempt_check(const char *op)
+{
+	check_stays("__this_cpu_", op);
 }
 
 void (*native_offers)(const char *file);
