@@ -18,6 +18,7 @@
 
 unsigned long native_mod_ips[NATIVE_MOD_FUNCS];
 struct module *native_module;
+const char *native_mod_name = "native_mod";
 
 static struct module mod;
 /* The symbols of a module that starts, and those that stay, which have other indices. */
@@ -139,7 +140,8 @@ void native_mod_init(bool listed)
 	native_mod_setup();
 	init_is_free = false;
 	host_map(text, 2 * PAGE_SIZE, native_text_offset((unsigned long)text), 1, 0);
-	mod = (struct module){ .name = "native_mod", .state = MODULE_STATE_UNFORMED };
+	mod = (struct module){ .state = MODULE_STATE_UNFORMED };
+	strscpy(mod.name, native_mod_name, sizeof(mod.name));
 	mod.mem[MOD_TEXT] = (struct module_memory){ .base = text, .size = PAGE_SIZE };
 	mod.mem[MOD_INIT_TEXT] = (struct module_memory){
 		.base = text + PAGE_SIZE, .size = PAGE_SIZE };

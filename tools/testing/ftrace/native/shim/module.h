@@ -13,6 +13,9 @@
 #define NATIVE_MOD_FUNCS	8
 #define NATIVE_MOD_INIT		6	/* the first function of the init text */
 
+/* The name of the next load of the module. */
+extern const char *native_mod_name;
+
 /* The functions; they are at the same place at each load, until native_mod_move(). */
 extern unsigned long native_mod_ips[NATIVE_MOD_FUNCS];
 

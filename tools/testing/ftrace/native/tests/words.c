@@ -165,6 +165,23 @@ static void words_name_modules(struct kunit *test)
 	native_mod_release();
 }
 
+/* The name of a module, such as 8021q, may begin with a digit, and is no number. */
+static void modules_have_no_numbers(struct kunit *test)
+{
+	const char *name = native_mod_name;
+
+	native_mod_name = "8021q";
+	native_mod_load();
+	native_mod_name = name;
+	expect(test, "native_mod_1:mod:8021q", "native_mod_1 [8021q]\n");
+	expect(test, "*_1:mod:8021q", "native_mod_1 [8021q]\n");
+	expect(test, "native_mod_1:mod:!8021q", NULL);
+	/* These wait for another module. */
+	expect(test, "native_mod_1:mod:8021", "native_mod_1:mod:8021\n");
+	expect(test, "native_mod_1:mod:1", "native_mod_1:mod:1\n");
+	native_mod_release();
+}
+
 static struct ftrace_ops glob_ops;
 
 static int add_glob(void *want)
@@ -232,6 +249,7 @@ static struct kunit_case words_cases[] = {
 	KUNIT_CASE(numbers_name_functions),
 	KUNIT_CASE(addresses_name_functions),
 	KUNIT_CASE(words_name_modules),
+	KUNIT_CASE(modules_have_no_numbers),
 	KUNIT_CASE(globs_need_memory),
 	KUNIT_CASE(bad_lengths_are_refused),
 	{ }
