@@ -289,6 +289,9 @@ static void killed(void)
 	EXPECT(unregister_ftrace_function(&ops) == -ENODEV);
 	EXPECT(register_ftrace_function(&ops) == -ENODEV);
 	EXPECT(register_ftrace_graph(&graph) == -ENODEV);
+	/* Choosing tasks would change what the sites of the instance call. */
+	EXPECT(native_echo("instances/k/set_ftrace_pid", O_TRUNC, "1") == -ENODEV);
+	EXPECT_FILE("instances/k/set_ftrace_pid", "no pid\n");
 	/* What a user removes stays in memory, and calls nothing that is freed. */
 	EXPECT(!native_rmdir("k"));
 	native_settle();
