@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Functions to trace, some of which have two names. */
+#include <linux/init.h>
+
 #include "targets.h"
 
 #define FUNC(n)							\
@@ -14,6 +16,11 @@ noinline __noclone int NATIVE_LONG_NAME(int arg)
 }
 
 noinline __noclone int native_after_long(int arg)
+{
+	return arg;
+}
+
+noinline __noclone __init int native_init_func(int arg)
 {
 	return arg;
 }
