@@ -301,6 +301,7 @@ static void killed(void)
 	EXPECT(native_echo("set_ftrace_filter", O_TRUNC, "native_func_201") == -ENODEV);
 	EXPECT(native_echo("set_graph_function", O_TRUNC, "native_func_201") == -ENODEV);
 	EXPECT(PTR_ERR(native_open("enabled_functions", O_RDONLY)) == -ENODEV);
+	EXPECT(PTR_ERR(native_open("set_graph_function", O_RDONLY)) == -ENODEV);
 	EXPECT(ftrace_set_filter(&ops, "native_func_201", 15, 1) == -ENODEV);
 	EXPECT(ftrace_set_filter_ip(&ops, (unsigned long)native_funcs[0], 0, 0) == -ENODEV);
 	EXPECT(ftrace_set_filter(&other, "native_func_201", 15, 1) == -ENODEV);
