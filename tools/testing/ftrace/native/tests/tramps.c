@@ -478,6 +478,38 @@ static void large_trampolines_are_found(struct kunit *test)
 	native_settle();
 }
 
+static void expect_found(struct kunit *test, struct ftrace_tramp **tramp, unsigned int nr,
+			 unsigned int step)
+{
+	guard(preempt)();
+	for (unsigned int i = 0; i < nr; i += step)
+		KUNIT_EXPECT_PTR_EQ(test, arch_ftrace_tramp_find(tramp[i]->addr), tramp[i]);
+}
+
+/* A trampoline that comes or goes takes nothing from the one behind it. */
+static void neighbours_are_found(struct kunit *test)
+{
+	const struct ftrace_call call = { .func = ftrace_kunit_note_x, .ops = &ops[0] };
+	static struct ftrace_tramp *small[10];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(small); i++) {
+		small[i] = tramp_make(&call, 1, false);
+		KUNIT_ASSERT_NOT_NULL(test, small[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(small); i += 2) {
+		tramp_free(small[i]);
+		small[i] = tramp_make(&call, 1, false);
+		KUNIT_ASSERT_NOT_NULL(test, small[i]);
+	}
+	expect_found(test, small, ARRAY_SIZE(small), 1);
+	for (i = 0; i < ARRAY_SIZE(small); i += 2)
+		tramp_free(small[i]);
+	expect_found(test, small + 1, ARRAY_SIZE(small) - 1, 2);
+	for (i = 1; i < ARRAY_SIZE(small); i += 2)
+		tramp_free(small[i]);
+}
+
 /* Many trampolines need more memory, which is given back when they have gone. */
 static void memory_is_given_back(struct kunit *test)
 {
@@ -513,6 +545,7 @@ static struct kunit_case tramps_cases[] = {
 	KUNIT_CASE(recorders_are_preempted),
 	KUNIT_CASE(counters_may_be_far_away),
 	KUNIT_CASE(large_trampolines_are_found),
+	KUNIT_CASE(neighbours_are_found),
 	KUNIT_CASE(memory_is_given_back),
 	{ }
 };
