@@ -100,9 +100,10 @@ struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned
 		caller->walker = no_free_ptr(walker);
 		/* Nobody switches the slot off that walks. */
 		INIT_LIST_HEAD(&caller->slot[0].list);
+	} else {
+		for (unsigned int n = 0; n < calls; n++)
+			caller_slot_init(caller, n, call[n].ops);
 	}
-	for (unsigned int n = 0; n < calls && !walk; n++)
-		caller_slot_init(caller, n, call[n].ops);
 	if (needs.direct)
 		caller_slot_init(caller, calls, needs.direct);
 	ftrace_announce_tramp(caller->tramp, false);
@@ -110,8 +111,8 @@ struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned
 }
 
 /*
- * Would @caller with another array be what ftrace_caller_make() builds for @ops? The
- * caller of this function compares what a direct caller has called. ftrace_lock held.
+ * Would @caller with another array be what ftrace_caller_make() builds for @ops? Who calls this
+ * function compares what a direct caller has called. ftrace_lock held.
  */
 bool ftrace_caller_fits(const struct ftrace_caller *caller, struct ftrace_ops *const *ops,
 			unsigned int nr)

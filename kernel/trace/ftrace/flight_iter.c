@@ -133,8 +133,8 @@ static bool flight_fill(const struct ftrace_flight *flight, struct ftrace_flight
 }
 
 /*
- * Does a reader read a flight recorder? Any context, preemption off unless it reads an open file.
- * The same goes for the functions below.
+ * Does a reader read a flight recorder? This function and those below are called in any context,
+ * with preemption off unless the reader has opened a file.
  */
 bool trace_flight_reads(struct trace_iterator *iter)
 {

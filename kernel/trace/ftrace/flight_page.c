@@ -41,7 +41,7 @@ int trace_flight_raw_open(struct trace_iterator *iter)
 	return PTR_ERR_OR_ZERO(iter->private);
 }
 
-/* Somebody ends to read pages of a CPU. */
+/* Somebody stops reading pages of a CPU. */
 void trace_flight_raw_close(struct trace_iterator *iter)
 {
 	if (ftrace_flight_is_read(iter))

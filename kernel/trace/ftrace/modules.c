@@ -279,8 +279,8 @@ static void mod_trace_new_table(struct ftrace_table *t)
 }
 
 /*
- * Makes the sites of a module in state MODULE_STATE_COMING traceable, whose text is read-only now.
- * Takes ftrace_lock.
+ * Makes the sites of a module traceable. The module is in state MODULE_STATE_COMING, and its text
+ * is read-only now. Takes ftrace_lock.
  */
 void ftrace_module_enable(struct module *mod)
 {

@@ -250,9 +250,9 @@ static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, 
 }
 
 /*
- * Give the words of @tr for @module another state, those that are applied or, with @state
- * FTRACE_PENDING_APPLIED, those that wait: these are applied. Without @module, the words whose
- * modules are loaded. The sites of a module do not go while ftrace_lock is held.
+ * Apply the words of @tr that wait for @module, if @state is FTRACE_PENDING_APPLIED. Otherwise,
+ * give @state to those that are applied. Without @module: the words whose modules are loaded. The
+ * sites of a module do not go while ftrace_lock is held.
  */
 static void pending_set(struct trace_array *tr, const char *module, bool enable,
 			enum ftrace_pending_state state)

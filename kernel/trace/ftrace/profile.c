@@ -85,7 +85,7 @@ static struct profile_record *profile_find_record(struct profile *profile,
  * switches them off without tracing: a tracer of interrupts-off times would blame
  * the function that is being counted.
  */
-static __always_inline struct profile_record *profile_this(unsigned long ip, bool take)
+static struct profile_record *profile_this(unsigned long ip, bool take)
 {
 	/* Pairs with profile_set(). */
 	if (!smp_load_acquire(&profiling))
