@@ -229,9 +229,10 @@ set_to 0 instances/other/tracing_on
 set_to 0 tracing_on
 at_times "vfs_read <-" "$TRACING/trace" > "$TMP.flight"
 at_times "vfs_read <-" "$OTHER/trace" > "$TMP.function"
-at_times '\(local_timer\|irq_handler\)_entry' "$OTHER/trace" > "$TMP.timer"
+at_times '\(local_timer\|irq_handler\)_entry' "$OTHER/trace" > "$TMP.irq"
 at_least "$(wc -l < "$TMP.function")" 6 "a busy task reads now and then"
-at_least "$(grep -c "^000 " "$TMP.timer")" 6 "  and the timer interrupts it"
+at_least "$(at_times '\(local_timer_entry\|irq_handler_entry: irq=0 \)' "$OTHER/trace" | grep -c "^000 ")" 6 \
+	"  and the timer interrupts it"
 awk 'FILENAME == ARGV[1] { tick[$1, ticks[$1]++] = $2; next }
 	{
 		if (FILENAME != of)
@@ -243,7 +244,7 @@ awk 'FILENAME == ARGV[1] { tick[$1, ticks[$1]++] = $2; next }
 	}
 	FILENAME == ARGV[2] { made[$1, nr[$1]] = 1; next }
 	!(($1, nr[$1] - 1) in made || ($1, nr[$1]) in made || ($1, nr[$1] + 1) in made)' \
-	"$TMP.timer" "$TMP.function" "$TMP.flight" > "$TMP.away"
+	"$TMP.irq" "$TMP.function" "$TMP.flight" > "$TMP.away"
 is "$(cat "$TMP.away")" "" "calls of a busy task are shown near the times at which they were made"
 set_to 0 instances/other/events/irq_vectors/local_timer_entry/enable
 set_to 0 instances/other/events/irq/irq_handler_entry/enable
