@@ -100,8 +100,8 @@ int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_
 			last = iter->ts;
 			missed = lost ? PAGE_MISSED : 0;
 		} else if (lost || used + EVENT_HEADERS + ALIGN(iter->ent_size, 4) > room) {
-			/* It is the first one of the next page. */
-			cursor->ready = cursor->shown;
+			/* It begins the next page. If it is an event, the call stays ready. */
+			cursor->ready |= cursor->shown;
 			break;
 		}
 		used = flight_page_add(page, used, iter->ts - last, iter, cursor->shown);

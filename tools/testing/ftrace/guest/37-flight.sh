@@ -278,7 +278,7 @@ set_to 1 options/sym-addr
 # calls FILE: of a trace file with addresses, as "pages" shows them.
 calls() {
 	sed -n 's/^ *.*-\([0-9]*\) *\[[^ ]* [^ ]* *\([0-9.]*\): .* <\([0-9a-f]*\)> <-.* <\([0-9a-f]*\)>$/\2 \1 \3 <-\4/p
-		s/^ *.*-\([0-9]*\) *\[[^ ]* [^ ]* *\([0-9.]*\): tracing_mark_write.*: later$/\2 \1 event 5/p' "$1"
+		s/^ *.*-\([0-9]*\) *\[[^ ]* [^ ]* *\([0-9.]*\): tracing_mark_write.*: 0*later$/\2 \1 event 5/p' "$1"
 }
 calls "$TRACING/per_cpu/cpu0/trace" > "$TMP.want"
 fails_with ENODEV "trace_pipe_raw cannot be mapped" map "$TRACING/per_cpu/cpu0/trace_pipe_raw"
@@ -288,6 +288,18 @@ at_least "$(grep -c ' <-' "$TMP.want")" 500 "the trace of a CPU has more calls t
 is "$(diff "$TMP.want" "$TMP.read")" "" "trace_pipe_raw has the same calls and events, with the same times"
 is "$(diff "$TMP.spliced" "$TMP.read" | grep '^[<>]' | grep -v ' event 5$')" "" "a second reader, who splices, finds the calls again"
 like "$(cat "$TMP.want")" ' event 5$' "one is an event"
+
+# Events that do not fit into a page any more, with a call behind each.
+set_to "" trace
+set_to vfs_write set_ftrace_filter
+set_to 1 tracing_on
+# shellcheck disable=SC2016
+taskset 1 sh -c 'i=0; while [ $i -lt 20 ]; do printf "%0700dlater\n" 0 > "$1"; i=$((i + 1)); done' sh "$TRACING/trace_marker"
+set_to 0 tracing_on
+calls "$TRACING/per_cpu/cpu0/trace" > "$TMP.want"
+pages "$TRACING/per_cpu/cpu0/trace_pipe_raw" > "$TMP.read"
+at_least "$(grep -c ' event 5$' "$TMP.want")" 20 "events fill pages"
+is "$(diff "$TMP.want" "$TMP.read")" "" "trace_pipe_raw has the calls behind an event that begins a page"
 set_to 0 options/sym-addr
 set_to vfs_read set_ftrace_filter
 
