@@ -121,6 +121,7 @@ static struct ftrace_ops redirect = {
 static struct ftrace_ops rival = {
 	.func = ftrace_kunit_note,
 	.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+	.private = (void *)'v',
 };
 
 /* A direct caller is on func1, and its owner agrees to share func1. */
@@ -321,6 +322,29 @@ static void sharing_outlives_a_rival(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
 }
 
+/* Nor does it get a function that the oldest one shares with a direct caller. */
+static void switching_attaches_no_third(struct kunit *test)
+{
+	answer = 0;
+	ftrace_kunit_add_ops(test, &direct);
+	ftrace_kunit_add_ops(test, &redirect);
+	ftrace_kunit_add_ops(test, &rival);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&direct, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, stub), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&rival), 0);
+	KUNIT_ASSERT_EQ(test, share_be_refused(&rival, ftrace_kunit_func1), 0);
+
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "v");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+}
+
 /* Switching tracing off and on asks no owner, and no ops is added meanwhile. */
 static void switching_asks_nobody(struct kunit *test)
 {
@@ -398,6 +422,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(owners_hear_of_a_failure),
 	KUNIT_CASE(sharing_outlives_a_rival),
 	KUNIT_CASE(switching_asks_nobody),
+	KUNIT_CASE(switching_attaches_no_third),
 	KUNIT_CASE(far_callers_are_refused),
 	KUNIT_CASE(filters_cannot_ask),
 #endif

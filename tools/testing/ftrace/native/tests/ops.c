@@ -530,6 +530,7 @@ static void left_sites_are_left_later(struct kunit *test)
 		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
 	};
 	unsigned int failed = 0;
+	int ret, again = 0;
 
 	for (unsigned int n = 1; n < 10; n++) {
 		above = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
@@ -541,8 +542,11 @@ static void left_sites_are_left_later(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, start_sub(1), 0);
 		native_fail_nth(n);
 		failed += end_sub(0) == -ENOMEM;
+		/* Nor does it forget the sites when the next change fails, too. */
+		native_fail_nth(n);
+		again += ret = start_sub(2);
 		native_fail_nth(0);
-		KUNIT_EXPECT_EQ(test, start_sub(2), 0);
+		KUNIT_EXPECT_TRUE(test, ret == -ENOMEM ? !start_sub(2) : !ret);
 		KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
 		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
 		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
@@ -553,6 +557,53 @@ static void left_sites_are_left_later(struct kunit *test)
 			ftrace_free_filter(&subs[i]);
 	}
 	KUNIT_EXPECT_GT(test, failed, 0U);
+	KUNIT_EXPECT_LT(test, again, 0);
+}
+
+/* With the last ops under it, an ops leaves what it could not leave before. */
+static void left_sites_go_with_the_last(struct kunit *test)
+{
+	unsigned int failed = 0;
+
+	for (unsigned int n = 1; n < 10; n++) {
+		above = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+		for (unsigned int i = 0; i < 2; i++) {
+			subs[i] = (struct ftrace_ops){ .func = ftrace_kunit_note };
+			KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&subs[i], i ? ftrace_kunit_func2 :
+								  ftrace_kunit_func1, true), 0);
+			KUNIT_ASSERT_EQ(test, start_sub(i), 0);
+		}
+		native_fail_nth(n);
+		if (end_sub(0) == -ENOMEM) {
+			failed++;
+			KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
+		}
+		native_fail_nth(0);
+		KUNIT_EXPECT_EQ(test, end_sub(1), 0);
+		KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
+		KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func2, 0));
+		for (unsigned int i = 0; i < 2; i++)
+			ftrace_free_filter(&subs[i]);
+	}
+	KUNIT_EXPECT_GT(test, failed, 0U);
+}
+
+/* What runs under an ops is not started again; what does not is not ended. */
+static void subops_are_started_once(struct kunit *test)
+{
+	unsigned int before = native_warnings;
+
+	above = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+	subs[0] = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&subs[0], ftrace_kunit_func1, true), 0);
+	KUNIT_EXPECT_EQ(test, start_sub(0), 0);
+	KUNIT_EXPECT_EQ(test, start_sub(0), -EBUSY);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
+	KUNIT_EXPECT_EQ(test, end_sub(0), 0);
+	KUNIT_EXPECT_EQ(test, end_sub(0), -EBUSY);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	native_warnings = before;
+	ftrace_free_filter(&subs[0]);
 }
 
 /* An ops without a filter, and without a trace array, traces all functions and all tasks. */
@@ -660,6 +711,8 @@ static void large_removals_need_no_memory(struct kunit *test)
 static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(large_removals_need_no_memory),
 	KUNIT_CASE(left_sites_are_left_later),
+	KUNIT_CASE(left_sites_go_with_the_last),
+	KUNIT_CASE(subops_are_started_once),
 	KUNIT_CASE(new_subops_trace_all),
 	KUNIT_CASE(replacements_are_checked),
 	KUNIT_CASE(removals_send_broadcasts),

@@ -98,11 +98,18 @@ static void filters_choose_functions(struct kunit *test)
 	native_expect_glob(test, STAT, HEADER "  native_func_599 * 3 *\n");
 }
 
-/* The table has room for the functions that there were, and for a quarter more. */
-static void tables_fill(struct kunit *test)
+static unsigned int count(const char *word)
 {
 	unsigned int nr = 0;
 
+	for (const char *at = text; (at = strstr(at, word)); at++)
+		nr++;
+	return nr;
+}
+
+/* The table has room for the functions that there were, and for a quarter more. */
+static void tables_fill(struct kunit *test)
+{
 	for (unsigned long ip = 0x1000; ip < 0x1000 + 1500; ip++)
 		for (int i = 0; i < 2; i++)
 			ftrace_profile_hit(ip);
@@ -110,9 +117,9 @@ static void tables_fill(struct kunit *test)
 	ftrace_profile_time(0x1000 + 1499, 7);
 	ftrace_profile_hit(0x1000);
 	KUNIT_EXPECT_GT(test, native_cat(STAT, text, sizeof(text), 4096), 0);
-	for (const char *line = text; (line = strchr(line, '\n')); line++)
-		nr++;
-	KUNIT_EXPECT_EQ(test, nr, 2U + 960U);
+	KUNIT_EXPECT_EQ(test, count("\n"), 2U + 960U);
+	/* A line that did not fit into the reader's buffer comes again, and has its times once. */
+	KUNIT_EXPECT_EQ(test, count(" us "), 3U * 960U);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "  3    "));
 	KUNIT_EXPECT_NULL(test, strstr(text, "0.007 us"));
 }
