@@ -322,7 +322,7 @@ static void modules_load_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
-/* That there is no memory for the sites of a module is said, whichever allocation fails. */
+/* Each allocation for the sites of a module fails in turn, and the log says so each time. */
 static void missing_memory_is_reported(struct kunit *test)
 {
 	unsigned long left = 0, groups = ftrace_number_of_groups;
