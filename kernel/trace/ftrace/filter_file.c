@@ -339,10 +339,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	return ret;
 }
 
-/*
- * Drop functions whose module was unloaded after the file was opened. If the module is there again,
- * its words count again.
- */
+/* Drop functions whose module was unloaded after the file was opened. */
 static void filter_file_drop_gone(struct filter_file *f)
 {
 	struct ftrace_func_entry *entry;
@@ -354,10 +351,8 @@ static void filter_file_drop_gone(struct filter_file *f)
 		if (ftrace_find_site(entry->ip, &t))
 			continue;
 		ftrace_hash_del(f->written, entry);
-		ftrace_pending_again(&f->pending);
-		/* The filter had functions. Empty, it must not mean all functions. */
 		if (!f->written->count)
-			f->written->flags |= FTRACE_HASH_FL_MOD;
+			f->written->flags |= FTRACE_HASH_UNLOADED;
 	}
 }
 

@@ -128,7 +128,7 @@ void ftrace_hash_link(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 	hlist_add_head_rcu(&entry->hlist, hash_bucket(hash, entry->ip));
 	hash->count++;
 	/* The functions that were unloaded do not count any more. */
-	hash->flags &= ~FTRACE_HASH_FL_MOD;
+	hash->flags &= ~FTRACE_HASH_UNLOADED;
 }
 
 static struct ftrace_func_entry *hash_add(struct ftrace_hash *hash, unsigned long ip)
@@ -192,7 +192,7 @@ void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 		swap(hash->count, from->count);
 		/* The functions that were unloaded do not count any more. */
 		if (hash->count)
-			hash->flags &= ~FTRACE_HASH_FL_MOD;
+			hash->flags &= ~FTRACE_HASH_UNLOADED;
 		return;
 	}
 	for_each_ftrace_entry(from, entry, tmp, i) {
@@ -368,7 +368,7 @@ void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned 
 	 * lock, in ftrace_hash_wants() and ftrace_lookup_ip().
 	 */
 	flags = hash->flags;
-	WRITE_ONCE(hash->flags, flags | FTRACE_HASH_FL_MOD);
+	WRITE_ONCE(hash->flags, flags | FTRACE_HASH_UNLOADED);
 	/*
 	 * Write the flag before the count. ftrace_hash_empty() of trace.h has no
 	 * barrier to pair with, and reads the count first.
@@ -405,9 +405,8 @@ void ftrace_hash_take(struct ftrace_hash *hash, unsigned long start, unsigned lo
 		hlist_add_head(&entry->hlist, taken);
 		hash->count--;
 	}
-	/* The filter had functions. Empty, it must not mean all functions. */
 	if (!hash->count)
-		hash->flags |= FTRACE_HASH_FL_MOD;
+		hash->flags |= FTRACE_HASH_UNLOADED;
 }
 
 /* The address that @ops has called at @ip; 0 if it is not a direct caller. ftrace_lock held. */

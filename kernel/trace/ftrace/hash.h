@@ -9,6 +9,13 @@
 #include "../ftrace_internal.h"
 #include "../trace.h"
 
+/*
+ * The flags of a filter whose functions have all been unloaded. Empty, it must not mean all
+ * functions, whether words wait for modules or not.
+ */
+#define FTRACE_HASH_FL_GONE	(FTRACE_HASH_FL_MOD << 1)
+#define FTRACE_HASH_UNLOADED	(FTRACE_HASH_FL_MOD | FTRACE_HASH_FL_GONE)
+
 struct ftrace_hash *ftrace_hash_alloc(void);
 struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src);
 void ftrace_hash_free(struct ftrace_hash *hash);

@@ -21,25 +21,39 @@
 #include "ops.h"
 #include "pending.h"
 
+struct pending_word {
+	struct ftrace_mod_load	load;
+	/* Where the text of the module was when the word was applied. */
+	const void		*text;
+};
+
+static struct pending_word *pending_word_of(struct ftrace_mod_load *p)
+{
+	return container_of(p, struct pending_word, load);
+}
+
 static void pending_free_one(struct ftrace_mod_load *p)
 {
 	list_del(&p->list);
 	kfree(p->func);
 	kfree(p->module);
-	kfree(p);
+	kfree(pending_word_of(p));
 }
 
 static int pending_add(struct list_head *list, const char *func, const char *module,
-		       enum ftrace_pending_state state)
+		       enum ftrace_pending_state state, const void *text)
 {
-	struct ftrace_mod_load *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	struct pending_word *word = kzalloc(sizeof(*word), GFP_KERNEL);
+	struct ftrace_mod_load *p;
 
-	if (!p)
+	if (!word)
 		return -ENOMEM;
+	p = &word->load;
 	list_add(&p->list, list);
 	p->enable = state;
 	p->func = kstrdup(func, GFP_KERNEL);
 	p->module = kstrdup(module, GFP_KERNEL);
+	word->text = text;
 	if (!p->func || !p->module) {
 		pending_free_one(p);
 		return -ENOMEM;
@@ -65,7 +79,7 @@ static int pending_add_again(struct list_head *list, const char *func, const cha
 		list_move(&p->list, list);
 		return 0;
 	}
-	return pending_add(list, func, module, FTRACE_PENDING_WAITS);
+	return pending_add(list, func, module, FTRACE_PENDING_WAITS, NULL);
 }
 
 /* Remove pending filters; `*' or an empty @func are all filters that wait for the module. */
@@ -113,13 +127,12 @@ int ftrace_pending_begin(struct list_head *list, struct trace_array *tr, struct 
 	lockdep_assert_held(&ftrace_lock);
 	/* pending_add() adds at the head, so walk backwards to keep the order. */
 	list_for_each_entry_reverse(p, ftrace_pending_of(tr, enable), list) {
-		if (pending_add(list, p->func, p->module, p->enable)) {
+		if (pending_add(list, p->func, p->module, p->enable, pending_word_of(p)->text)) {
 			ftrace_pending_free(list);
 			return -ENOMEM;
 		}
 	}
-	/* Without pending filters the flag means: all functions were unloaded. Keep it then. */
-	if (pending_waits(list))
+	if (pending_waits(list) && !(hash->flags & FTRACE_HASH_FL_GONE))
 		hash->flags &= ~FTRACE_HASH_FL_MOD;
 	return 0;
 }
@@ -138,20 +151,23 @@ void ftrace_pending_free(struct list_head *list)
 
 #ifdef CONFIG_MODULES
 /*
- * Is the module loaded, so that a filter need not wait? A module that is being unloaded may
- * have lost its sites already.
+ * Is the module loaded, so that a filter need not wait? And where is its text? A module that is
+ * being unloaded may have lost its sites already.
  */
-static bool pending_is_loaded(const char *module)
+static bool pending_is_loaded(const char *module, const void **text)
 {
 	struct module *mod;
 
 	guard(preempt)();
 	mod = find_module(module);
-	return mod && mod->state != MODULE_STATE_GOING;
+	if (!mod || mod->state == MODULE_STATE_GOING)
+		return false;
+	*text = mod->mem[MOD_TEXT].base;
+	return true;
 }
 #else
 /* Without modules nothing can wait. */
-static bool pending_is_loaded(const char *module)
+static bool pending_is_loaded(const char *module, const void **text)
 {
 	return true;
 }
@@ -160,7 +176,9 @@ static bool pending_is_loaded(const char *module)
 /* Only an exact module name can wait; a glob or `!name' means modules loaded now. */
 static bool pending_can_wait(const char *module)
 {
-	return *module && !strpbrk(module, "!*?[\\") && !pending_is_loaded(module);
+	const void *text;
+
+	return *module && !strpbrk(module, "!*?[\\") && !pending_is_loaded(module, &text);
 }
 
 /**
@@ -192,6 +210,25 @@ int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, cha
 	return ret;
 }
 
+/*
+ * The words were copied when the file was opened. Those of a module that has gone since then wait
+ * again. If it has come back elsewhere, its functions are not in the filter yet.
+ */
+static void pending_update(struct list_head *pending)
+{
+	struct ftrace_mod_load *p;
+	const void *text;
+
+	list_for_each_entry(p, pending, list) {
+		if (p->enable != FTRACE_PENDING_APPLIED)
+			continue;
+		if (!pending_is_loaded(p->module, &text))
+			p->enable = FTRACE_PENDING_UNLOADED;
+		else if (text != pending_word_of(p)->text)
+			p->enable = FTRACE_PENDING_WAITS;
+	}
+}
+
 /**
  * ftrace_pending_commit - give a trace array another filter and other pending filters
  * @tr: the trace array
@@ -210,6 +247,7 @@ int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
+	pending_update(pending);
 	/* A filter for modules alone must not mean all functions. */
 	if (pending_waits(pending))
 		hash->flags |= FTRACE_HASH_FL_MOD;
@@ -223,15 +261,6 @@ int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 	list_splice_init(pending, used);
 	ftrace_pending_free(&old);
 	return 0;
-}
-
-/* Matches all words again with the modules that are loaded. Only the caller uses the list. */
-void ftrace_pending_again(struct list_head *pending)
-{
-	struct ftrace_mod_load *p;
-
-	list_for_each_entry(p, pending, list)
-		p->enable = FTRACE_PENDING_WAITS;
 }
 
 #ifdef CONFIG_MODULES
@@ -265,12 +294,14 @@ static void pending_set(struct trace_array *tr, const char *module, bool enable,
 	guard(mutex)(&ftrace_lock);
 	list_for_each_entry(p, ftrace_pending_of(tr, enable), list) {
 		bool applied = p->enable == FTRACE_PENDING_APPLIED;
+		const void *text = NULL;
 		int ret;
 
-		if (apply == applied ||
-		    (module ? strcmp(p->module, module) : !pending_is_loaded(p->module)))
+		if (apply == applied || (module && strcmp(p->module, module)) ||
+		    (apply && !pending_is_loaded(p->module, &text)))
 			continue;
 		p->enable = state;
+		pending_word_of(p)->text = text;
 		ret = apply ? pending_apply_one(tr, p, enable) : 0;
 		if (ret < 0)
 			pr_warn("%s: a filter that waited for it is not applied, error %d\n",

@@ -32,7 +32,6 @@ int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, cha
 int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 			  struct list_head *pending, bool enable);
 void ftrace_pending_loaded(struct trace_array *tr, bool enable);
-void ftrace_pending_again(struct list_head *pending);
 void ftrace_pending_apply(struct module *mod);
 void ftrace_pending_gone(const char *module, bool failed);
 

@@ -156,8 +156,28 @@ static void words_wait_for_modules(struct kunit *test)
 	native_expect_file(test, FILTER, "native_mod_1 [native_mod]\nnative_mod_3 [native_mod]\n");
 	native_mod_release();
 	native_expect_file(test, FILTER, "*_[13]:mod:native_mod\n");
-	echo(test, FILTER, O_APPEND, "!*:mod:native_mod", 0, NO_FILTER);
+	/* The filter had functions, which have gone: it does not mean all functions. */
+	echo(test, FILTER, O_APPEND, "!*:mod:native_mod", 0, "");
+	echo(test, FILTER, O_APPEND, "native_func_201", 0, "native_func_201\n");
+	echo(test, FILTER, O_APPEND, "!native_func_201", 0, NO_FILTER);
 	echo(test, NOTRACE, O_TRUNC, "", 0, NO_NOTRACE);
+}
+
+/* A word that waits beside functions that have gone: without the word, the filter is empty still. */
+static void gone_functions_stay_gone(struct kunit *test)
+{
+	native_mod_load();
+	echo(test, FILTER, O_TRUNC, "native_mod_2", 0, "native_mod_2 [native_mod]\n");
+	echo(test, FILTER, O_APPEND, "*:mod:other", 0, "native_mod_2 [native_mod]\n*:mod:other\n");
+	native_mod_release();
+	native_expect_file(test, FILTER, "*:mod:other\n");
+	echo(test, FILTER, O_APPEND, "!*:mod:other", 0, "");
+	KUNIT_EXPECT_FALSE(test, ftrace_ops_test(&global_ops, ftrace_location((unsigned long)
+									      native_funcs[101]), NULL));
+	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
+	/* A word that waits alone, and never had functions. */
+	echo(test, FILTER, O_TRUNC, "*:mod:other", 0, "*:mod:other\n");
+	echo(test, FILTER, O_APPEND, "!*:mod:other", 0, NO_FILTER);
 }
 
 /* What a module that comes says of the words that wait for it. */
@@ -247,6 +267,53 @@ static void files_are_open_during_a_load(struct kunit *test)
 	native_mod_release();
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "");
+	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
+}
+
+static struct native_file *append(struct kunit *test, const char *words)
+{
+	struct native_file *f = native_open(FILTER, O_WRONLY | O_APPEND);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_write(f, words), 0);
+	return f;
+}
+
+/* A module comes or goes while a file is open that has words for it. */
+static void words_follow_their_module(struct kunit *test)
+{
+	struct native_file *f;
+
+	/* The module goes: the word waits again, and is not shown. */
+	echo(test, FILTER, O_TRUNC, "native_mod_[13]:mod:native_mod", 0, "native_mod_[13]:mod:native_mod\n");
+	native_mod_load();
+	f = append(test, "!* native_func_201 ");
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, FILTER, "native_func_201\n");
+	native_mod_load();
+	native_expect_file(test, FILTER, "native_func_201\nnative_mod_1 [native_mod]\n"
+					 "native_mod_3 [native_mod]\n");
+	/* It goes and comes to another place: its functions are in the filter there. */
+	f = append(test, "native_func_202 ");
+	native_mod_release();
+	native_mod_move();
+	native_mod_load();
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, FILTER, "native_func_201\nnative_func_202\nnative_mod_1 [native_mod]\n"
+					 "native_mod_3 [native_mod]\n");
+	/* Init text goes, and the word of the module does not bring back what was taken out. */
+	native_mod_release();
+	echo(test, FILTER, O_TRUNC, "native_mod_[136]:mod:native_mod", 0, "native_mod_[136]:mod:native_mod\n");
+	native_mod_init(true);
+	native_mod_enable();
+	native_expect_file(test, FILTER, "native_mod_1 [native_mod]\nnative_mod_3 [native_mod]\n"
+					 "native_mod_6 [native_mod]\n");
+	f = append(test, "!native_mod_1 ");
+	native_mod_started();
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	native_expect_file(test, FILTER, "native_mod_3 [native_mod]\n");
+	native_mod_release();
 	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
 }
 
@@ -435,9 +502,11 @@ static struct kunit_case files_cases[] = {
 	KUNIT_CASE(words_are_written_in_pieces),
 	KUNIT_CASE(descriptors_are_counted),
 	KUNIT_CASE(words_wait_for_modules),
+	KUNIT_CASE(gone_functions_stay_gone),
 	KUNIT_CASE(words_without_functions_are_no_error),
 	KUNIT_CASE(functions_leave_with_the_module),
 	KUNIT_CASE(files_are_open_during_a_load),
+	KUNIT_CASE(words_follow_their_module),
 	KUNIT_CASE(copies_wait_for_a_load),
 	KUNIT_CASE(instances_leave_nothing),
 	KUNIT_CASE(instances_need_memory),
