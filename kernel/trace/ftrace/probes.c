@@ -382,7 +382,26 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 	return probe_remove_functions(probe, glob);
 }
 
-/* No task is in the text from @start to @end, nor will be. */
+/* Has any probe a function in the text from @start to @end? */
+static bool probes_have_text(unsigned long start, unsigned long end)
+{
+	struct ftrace_func_probe *probe;
+	struct ftrace_func_entry *entry;
+	struct trace_array *tr;
+	struct hlist_node *tmp;
+	int i;
+
+	guard(mutex)(&trace_types_lock);
+	guard(mutex)(&probe_mutex);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list)
+		list_for_each_entry(probe, &tr->func_probes, list)
+			for_each_ftrace_entry(probe_functions(probe), entry, tmp, i)
+				if (entry->ip >= start && entry->ip < end)
+					return true;
+	return false;
+}
+
+/* No task is in probe_hit() for the text from @start to @end, nor will be. */
 static void probe_forget_text(struct ftrace_func_probe *probe, unsigned long start,
 			      unsigned long end)
 {
@@ -416,6 +435,10 @@ void ftrace_forget_probes(unsigned long start, unsigned long end)
 {
 	struct ftrace_func_probe *probe, *next;
 	struct trace_array *tr;
+
+	/* A function of a module can still run, and its task can be in probe_hit(). */
+	if (probes_have_text(start, end))
+		ftrace_wait_callbacks();
 
 	/* The free() of a probe can need event_mutex. */
 	guard(mutex)(&event_mutex);

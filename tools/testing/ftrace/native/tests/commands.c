@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Commands in set_ftrace_filter: what they do, how the file shows them, how they go. */
+#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/kthread.h>
 
 #include "trace.h"
 #include "module.h"
@@ -344,6 +346,64 @@ static void commands_go_with_a_module(struct kunit *test)
 	send(test, "!*:traceoff:0", 0, HEADER);
 }
 
+static unsigned int inside, freed, freed_inside;
+
+static void stay_inside(unsigned long ip, unsigned long parent_ip, struct trace_array *array,
+			struct ftrace_probe_ops *ops, void *data)
+{
+	/* About 0.1 s. */
+	cycles_t end = get_cycles() + 300000000;
+
+	WRITE_ONCE(inside, 1);
+	while (get_cycles() < end)
+		cpu_relax();
+	WRITE_ONCE(inside, 2);
+}
+
+static void note_free(struct ftrace_probe_ops *ops, struct trace_array *array, unsigned long ip,
+		      void *data)
+{
+	freed_inside += READ_ONCE(inside) == 1;
+	freed++;
+}
+
+static int call_mod_1(void *unused)
+{
+	((native_func_t *)native_mod_ips[1])(0);
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return 0;
+}
+
+/* The data of a function that goes is not freed as long as a task uses it. */
+static void data_outlives_its_users(struct kunit *test)
+{
+	static struct ftrace_probe_ops probe_ops = { .func = stay_inside, .free = note_free };
+	struct task_struct *caller;
+
+	/* With a second function, and as the last one. */
+	for (unsigned int last = 0; last < 2; last++) {
+		char glob[] = "native_mod_1", other[] = "native_func_250", all[] = "*";
+
+		inside = freed = freed_inside = 0;
+		native_mod_load();
+		KUNIT_ASSERT_EQ(test, register_ftrace_function_probe(glob, tr, &probe_ops, NULL), 1);
+		if (!last)
+			KUNIT_ASSERT_EQ(test, register_ftrace_function_probe(other, tr, &probe_ops,
+									     NULL), 1);
+		caller = kthread_run_on_cpu(call_mod_1, NULL, 2, "native/%u");
+		while (!READ_ONCE(inside))
+			usleep_range(1000, 2000);
+		native_mod_release();
+		kthread_stop(caller);
+		/* The last one takes with it what all share. */
+		KUNIT_EXPECT_EQ(test, freed, 1U + last);
+		KUNIT_EXPECT_EQ(test, freed_inside, 0U);
+		if (!last)
+			KUNIT_EXPECT_EQ(test, unregister_ftrace_function_probe_func(all, tr, &probe_ops), 0);
+	}
+}
+
 static int write_command(void *data)
 {
 	return native_echo(FILTER, O_APPEND, data);
@@ -422,6 +482,7 @@ static struct kunit_case commands_cases[] = {
 	KUNIT_CASE(many_functions_are_listed),
 	KUNIT_CASE(dumps_count_once),
 	KUNIT_CASE(commands_go_with_a_module),
+	KUNIT_CASE(data_outlives_its_users),
 	KUNIT_CASE(commands_fail_without_memory),
 	KUNIT_CASE(commands_leave_nothing),
 	{ }
