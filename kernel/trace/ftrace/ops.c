@@ -203,9 +203,6 @@ bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
  */
 static void ops_forget(struct ftrace_ops *ops)
 {
-	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
-		return;
-	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
 	ftrace_classes_lose(ops);
 	list_del(&ops->list);
 }
@@ -299,17 +296,13 @@ int ftrace_ops_stop(struct ftrace_ops *ops)
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
-	if (ftrace_killed()) {
-		ops_forget(ops);
-		return -ENODEV;
-	}
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
-		return -EBUSY;
+		return ftrace_killed() ? -ENODEV : -EBUSY;
 
 	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
 	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_REMOVES);
-	if (WARN_ON_ONCE(ret)) {
-		ops->flags |= FTRACE_OPS_FL_ENABLED;
+	if (ret) {
+		ops_forget(ops);
 		return ret;
 	}
 	list_del(&ops->list);
@@ -348,7 +341,8 @@ void ftrace_ops_stop_wait(struct ftrace_ops *ops)
  * Lets @new, with the flags and callback of @old and some of its functions, take the place of
  * @old. Each function of @new calls one of the two at every moment. The caller then drops the
  * lock and calls ftrace_ops_stop_wait(@old), which waits for tasks in this callback only. With a
- * smaller filter of @old nobody could tell them from tasks in its other functions. ftrace_lock
+ * smaller filter of @old nobody could tell them from tasks in its other functions. If
+ * ftrace_killed() then, slots of @old may still be on, and @old must not be freed. ftrace_lock
  * held.
  */
 int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new)
@@ -380,8 +374,9 @@ int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new)
 		return ret;
 	}
 	list_add(&new->list, &old->list);
-	/* No site has @old: this only switches slots off, and cannot fail. */
-	return ftrace_ops_stop(old);
+	/* No site has @old: this only switches slots off. */
+	ftrace_ops_stop(old);
+	return 0;
 }
 
 /**

@@ -324,6 +324,9 @@ static int probe_shrink(struct ftrace_func_probe *probe, struct ftrace_hash *kep
 		probe_free(new);
 		return ret;
 	}
+	/* Tasks may come to the old probe until the next boot: it stays, with its data. */
+	if (ftrace_killed())
+		return -ENODEV;
 	ftrace_ops_stop_wait(&probe->ops);
 	probe_free_functions(new, removed);
 	probe_free(probe);

@@ -325,6 +325,34 @@ static void killed(void)
 	native_mod_release();
 }
 
+static void kill_now(void)
+{
+	native_at_broadcast = NULL;
+	ftrace_kill();
+}
+
+/* ftrace_kill() comes while some functions of a command are removed: the others keep it. */
+static void killed_in_between(void)
+{
+	/* As in killed(): the new command and the old one. */
+	static struct list_head *kept, *old;
+	struct trace_array *tr = top_trace_array();
+
+	EXPECT(!native_echo("set_ftrace_filter", 0, "ftrace_kunit_func[1-3]:traceoff"));
+	old = tr->func_probes.next;
+	native_at_broadcast = kill_now;
+	EXPECT(native_echo("set_ftrace_filter", O_APPEND, "!ftrace_kunit_func1:traceoff") == -ENODEV);
+	EXPECT(ftrace_is_dead());
+	kept = tr->func_probes.next;
+	EXPECT(kept != old);
+	native_settle();
+	for (unsigned int i = 0; i < 2; i++) {
+		tracer_tracing_on(tr);
+		(i ? ftrace_kunit_func2 : ftrace_kunit_func1)(1);
+		EXPECT(tracer_tracing_is_on(tr) == !i);
+	}
+}
+
 /* More classes than there was room for, with each allocation failing on the way. */
 static void classes_need_memory(void)
 {
@@ -420,6 +448,7 @@ static const struct {
 	{ "classes_need_memory", classes_need_memory },
 	{ "profiles_have_room", profiles_have_room },
 	{ "killed", killed },
+	{ "killed_in_between", killed_in_between },
 	{ "no_memory", no_memory, .fail_nth = 1 },
 	{ "no_mm", no_window, .window_fails = 1 },
 	{ "no_page_table", no_window, .window_fails = 3 },
