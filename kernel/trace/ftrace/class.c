@@ -114,7 +114,8 @@ int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 		return 0;
 	if (new == direct)
 		return ftrace_direct_agrees(direct, ip, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
-	return asked ? 0 : -EBUSY;
+	/* It may have come after its owner would have been asked. */
+	return asked && direct->ops_func ? 0 : -EBUSY;
 }
 
 /*

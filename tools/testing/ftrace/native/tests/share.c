@@ -3,6 +3,7 @@
 #include <linux/ftrace_arch.h>
 
 #include "trace.h"
+#include "ftrace/class.h"
 #include "ftrace/core.h"
 #include "ftrace/ipmodify.h"
 #include "module.h"
@@ -199,6 +200,23 @@ static void filters_stay(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, take_heard(), "   ");
 }
 
+/*
+ * The filter of a direct caller can get a function after the owners of that function were asked. A
+ * caller that has no owner shares it even then with nobody.
+ */
+static void callers_without_owner_share_nothing(struct kunit *test)
+{
+	struct ftrace_ops *set[] = { &redirect, &owner[0].ops };
+	unsigned long ip = ftrace_location((unsigned long)ftrace_kunit_func2);
+
+	guard(mutex)(&ftrace_lock);
+	KUNIT_EXPECT_EQ(test, ftrace_set_check(set, 2, &redirect, ip, true), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_check(set, 2, &redirect, ip, false), -EBUSY);
+	owner[0].ops.ops_func = NULL;
+	KUNIT_EXPECT_EQ(test, ftrace_set_check(set, 2, &redirect, ip, true), -EBUSY);
+	owner[0].ops.ops_func = ops_func;
+}
+
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(all_owners_are_asked),
 	KUNIT_CASE(the_second_is_not_asked),
@@ -207,6 +225,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(others_ask_nobody),
 	KUNIT_CASE(functions_of_modules_go),
 	KUNIT_CASE(filters_stay),
+	KUNIT_CASE(callers_without_owner_share_nothing),
 	{ }
 };
 
