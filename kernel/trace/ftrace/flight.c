@@ -125,6 +125,8 @@ static void flight_lap(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool ti
 
 	for (u64 *slot = (u64 *)end; slot < (u64 *)c->behind; slot++)
 		WRITE_ONCE(*slot, 0);
+	/* Two laps later the word for the next record is the same again. */
+	this_cpu_write(cpu->away, 0);
 	this_cpu_inc(cpu->laps);
 	this_cpu_add(cpu->records, (end - c->base) /
 		     (timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD));

@@ -21,6 +21,8 @@ struct ftrace_flight_place {
 /**
  * struct ftrace_flight_cursor - where a reader is in the ring of a CPU
  * @snap: the ring as it was when the reader began
+ * @start: when recording began, as it was known then
+ * @stop: when recording stopped the last time, as it was known then
  * @place: the record to look at next
  * @time: the time of the last record, in cycles; 0 before the first time in the ring
  * @step: cycles from a call to the next
@@ -33,6 +35,8 @@ struct ftrace_flight_place {
  */
 struct ftrace_flight_cursor {
 	struct ftrace_flight_cpu	snap;
+	struct ftrace_flight_stamp	start;
+	struct ftrace_flight_stamp	stop;
 	struct ftrace_flight_place	place;
 	u64				time;
 	u64				step;

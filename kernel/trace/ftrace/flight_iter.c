@@ -24,24 +24,38 @@ struct flight_iter {
 	struct ftrace_flight_cursor	cursor[];	/* of each CPU */
 };
 
-/* The time, in the clock of a trace array and in cycles. Any context. */
+/*
+ * The time, in the clock of a trace array and in cycles. An NMI or the host can come between the two
+ * readings: of some pairs, the one that took the shortest time is used. Any context.
+ */
 struct ftrace_flight_stamp ftrace_flight_stamp_now(struct trace_array *tr)
 {
-	return (struct ftrace_flight_stamp){
-		.clock = ring_buffer_time_stamp(tr->array_buffer.buffer),
-		.cycles = get_cycles(),
-	};
+	struct ftrace_flight_stamp stamp = { };
+	u64 shortest = U64_MAX;
+
+	guard(irqsave)();
+	for (unsigned int i = 0; i < 3; i++) {
+		u64 before = get_cycles();
+		u64 clock = ring_buffer_time_stamp(tr->array_buffer.buffer);
+		u64 took = get_cycles() - before;
+
+		if (took >= shortest)
+			continue;
+		shortest = took;
+		stamp = (struct ftrace_flight_stamp){ .clock = clock, .cycles = before + took / 2 };
+	}
+	return stamp;
 }
 
-static u64 flight_clock(const struct ftrace_flight *flight, u64 cycles)
+static u64 flight_clock(const struct ftrace_flight_cursor *cursor, u64 cycles)
 {
-	u64 all = flight->stop.cycles - flight->start.cycles;
+	u64 all = cursor->stop.cycles - cursor->start.cycles;
 
-	if ((s64)all <= 0 || cycles < flight->start.cycles)
-		return flight->start.clock;
-	return flight->start.clock +
-		mul_u64_u64_div_u64(cycles - flight->start.cycles,
-				    flight->stop.clock - flight->start.clock, all);
+	if ((s64)all <= 0 || cycles < cursor->start.cycles)
+		return cursor->start.clock;
+	return cursor->start.clock +
+		mul_u64_u64_div_u64(cycles - cursor->start.cycles,
+				    cursor->stop.clock - cursor->start.clock, all);
 }
 
 static struct ftrace_flight *flight_of(struct trace_iterator *iter)
@@ -68,6 +82,16 @@ struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter
 	return cursor;
 }
 
+/* Stop recording for a reader. While nothing is recorded, the last moment stays. */
+static void flight_freeze(struct trace_array *tr, struct ftrace_flight *flight)
+{
+	bool records = !atomic_read(&flight->off);
+
+	ftrace_flight_pause(flight, true);
+	if (records)
+		flight->stop = ftrace_flight_stamp_now(tr);
+}
+
 /**
  * ftrace_flight_open - somebody begins to read a trace array that has a flight recorder
  * @iter: the reader
@@ -91,9 +115,26 @@ void ftrace_flight_open(struct trace_iterator *iter)
 	}
 	fi->flight = ftrace_flight_get(flight);
 	iter->private = fi;
-	ftrace_flight_pause(flight, true);
-	if (tracer_tracing_is_on(iter->tr))
-		flight->stop = ftrace_flight_stamp_now(iter->tr);
+	flight_freeze(iter->tr, flight);
+}
+
+/*
+ * A dump that does not switch recording off begins and ends. It would record itself without end,
+ * and the next dump begins with the oldest call again. Any context.
+ */
+void trace_flight_dump(struct trace_array *tr, bool begin)
+{
+	struct ftrace_flight *flight = READ_ONCE(tr->flight);
+	int cpu;
+
+	if (!flight)
+		return;
+	if (begin)
+		flight_freeze(tr, flight);
+	else
+		ftrace_flight_pause(flight, false);
+	for_each_possible_cpu(cpu)
+		flight->dump[cpu].place.pos = 0;
 }
 
 /**
@@ -127,7 +168,7 @@ static bool flight_fill(const struct ftrace_flight *flight, struct ftrace_flight
 		.type = TRACE_FN, .flags = NO_FLAGS, .preempt_count = NO_FLAGS, .pid = call.pid };
 	cursor->entry.ip = call.ip;
 	cursor->entry.parent_ip = call.parent_ip;
-	cursor->ts = flight_clock(flight, call.time);
+	cursor->ts = flight_clock(cursor, call.time);
 	cursor->ready = true;
 	return true;
 }

@@ -104,6 +104,8 @@ int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_
 			cursor->ready |= cursor->shown;
 			break;
 		}
+		/* An event can be older than a call that was read before the event was written. */
+		iter->ts = max(iter->ts, last);
 		used = flight_page_add(page, used, iter->ts - last, iter, cursor->shown);
 		last = iter->ts;
 		if (!cursor->shown)

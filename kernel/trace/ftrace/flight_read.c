@@ -116,7 +116,9 @@ void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flig
 	const struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
 	unsigned int tries = 0;
 
-	*cursor = (struct ftrace_flight_cursor){ };
+	/* The times of all that this reader gets are computed from the same two moments. */
+	*cursor = (struct ftrace_flight_cursor){
+		.start = data_race(flight->start), .stop = data_race(flight->stop) };
 	/* A window that was open before recording was switched off may still write. */
 	do {
 		/* The CPU may write meanwhile; then the word is another one below. */
@@ -166,7 +168,7 @@ static void flight_look_ahead(const struct ftrace_flight *flight,
 		limit = flight_time_of(flight, cursor, place, rec.cycles);
 	else
 		limit = min(cursor->time + (calls + 1) * cursor->step,
-			    READ_ONCE(flight->stop.cycles));
+			    cursor->stop.cycles);
 	limit = max(limit, cursor->time);
 	cursor->step = div_u64(limit - cursor->time, calls + 1);
 	cursor->ahead = true;

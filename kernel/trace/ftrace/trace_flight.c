@@ -258,6 +258,7 @@ void trace_flight_clear(struct trace_array *tr, int which)
 	struct ftrace_flight_stamp now;
 	int cpu;
 
+	lockdep_assert_held(&trace_types_lock);
 	if (!flight)
 		return;
 	now = ftrace_flight_stamp_now(tr);

@@ -505,6 +505,34 @@ static void tasks_switch_while_off(struct kunit *test)
 	}
 }
 
+/* After two laps the place of a switch has another record, which the next switch does not change. */
+static void switches_change_no_call(struct kunit *test)
+{
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		struct ftrace_flight *flight = flight_new(test, timed);
+		struct ftrace_flight_cpu *c = flight_here(flight);
+		unsigned int first, last, n = 1;
+		u64 next;
+
+		scoped_guard(preempt) {
+			flight_calls(flight, 0, 10);
+			flight_stopped(flight);
+			ftrace_flight_switch(flight, 22, 33);
+			next = c->next;
+			ftrace_flight_off(flight, false);
+			do {
+				flight_calls(flight, n, n + 1);
+			} while (c->next != next && ++n < 4 * LAP);
+			flight_stopped(flight);
+			ftrace_flight_switch(flight, 33, 44);
+		}
+		KUNIT_EXPECT_LT(test, n, 4 * LAP);
+		KUNIT_EXPECT_NE(test, c->next, next);
+		flight_run(test, flight, &first, &last);
+		KUNIT_EXPECT_EQ(test, last, n);
+	}
+}
+
 /* A ring that nothing but calls was written to, whose groups begin at @times. */
 static void flight_times(struct ftrace_flight *flight, const u32 *times, unsigned int nr)
 {
@@ -687,6 +715,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(calls_belong_to_tasks),
 	KUNIT_CASE(the_task_of_the_oldest_call_is_known),
 	KUNIT_CASE(tasks_switch_while_off),
+	KUNIT_CASE(switches_change_no_call),
 	KUNIT_CASE(groups_know_their_task),
 	KUNIT_CASE(times_are_spread),
 	KUNIT_CASE(times_do_not_go_back),

@@ -155,6 +155,24 @@ else
 	skip "no other CPU that sends NMIs"
 fi
 
+# Who has begun to read goes on with the times that were known then.
+set_to "" set_ftrace_filter
+set_to flight current_tracer
+set_to "" trace
+set_to 1 tracing_on
+read_bytes 300
+set_to 0 tracing_on
+exec 5< "$TRACING/trace"
+dd bs=4096 count=2 <&5 > "$TMP.begin" 2> /dev/null
+set_to "" trace
+cat <&5 > "$TMP.rest"
+exec 5<&-
+sed -n 's/.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/p' "$TMP.rest" > "$TMP.times"
+at_least "$(wc -l < "$TMP.times")" 300 "who has begun to read a trace that is cleared reads on"
+at_least "$(sort -u "$TMP.times" | wc -l)" 30 "  with the times of the calls"
+is "$(sort -nc "$TMP.times" 2>&1)" "" "  which do not go back"
+set_to nop current_tracer
+
 # All functions; the rings wrap.
 set_to nop instances/other/current_tracer
 set_to "" set_ftrace_filter
