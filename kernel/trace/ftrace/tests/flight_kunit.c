@@ -140,10 +140,27 @@ static void each_call_has_a_time(struct kunit *test)
 	flight_laps(test, true, LAP / 2);
 }
 
+/* A new recorder is off until it is switched on, even if a reader has paused it before. */
+static void new_recorders_are_off(struct kunit *test)
+{
+	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, false);
+
+	KUNIT_ASSERT_NOT_NULL(test, flight);
+	flight_calls(flight, 1, 4);
+	ftrace_flight_pause(flight, true);
+	ftrace_flight_pause(flight, false);
+	flight_calls(flight, 10, 14);
+	flight_stopped(flight);
+	KUNIT_EXPECT_STREQ(test, flight_list(flight), "");
+	ftrace_flight_put(flight);
+}
+
 static void nothing_is_recorded_while_off(struct kunit *test)
 {
 	struct ftrace_flight *flight = flight_new(test, false);
 
+	/* An ops without a recorder, when the tracer has just ended. */
+	flight_calls(NULL, 50, 54);
 	flight_calls(flight, 1, 4);
 	ftrace_flight_pause(flight, true);
 	flight_calls(flight, 10, 14);
@@ -706,6 +723,7 @@ static void trampolines_record_times(struct kunit *test)
 static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(each_call_is_there_once),
 	KUNIT_CASE(each_call_has_a_time),
+	KUNIT_CASE(new_recorders_are_off),
 	KUNIT_CASE(nothing_is_recorded_while_off),
 	KUNIT_CASE(a_window_keeps_its_record),
 	KUNIT_CASE(records_of_a_refused_group_are_cleared),

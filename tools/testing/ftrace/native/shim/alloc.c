@@ -38,6 +38,8 @@ bool native_alloc_fails(gfp_t gfp)
 
 	if (gfpflags_allow_blocking(gfp))
 		might_sleep();
+	else if (!(gfp & (__GFP_KSWAPD_RECLAIM | __GFP_HIGH)))
+		native_fail("an allocation without the flags of any context");
 	return *nth && !(gfp & __GFP_NOFAIL) && !--*nth;
 }
 

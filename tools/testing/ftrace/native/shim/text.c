@@ -23,7 +23,7 @@
 /* Where modules and trampolines are, see native.lds: a call reaches all text. */
 extern char native_arena_start[], native_arena_end[];
 #define ARENA		((unsigned long)native_arena_start)
-#define ARENA_SIZE	SZ_16M
+#define ARENA_SIZE	SZ_32M
 
 static unsigned long text_start, text_size;
 static char *alias;

@@ -187,7 +187,18 @@ fmode_t native_mode(const struct native_file *f)
 /* As write(2) of @len bytes. */
 ssize_t native_write_len(struct native_file *f, const char *text, size_t len)
 {
-	return f->file.f_op->write(&f->file, (const char __user *)text, len, &f->pos);
+	char behind[16], *copy;
+	ssize_t ret;
+
+	if ((const char __user *)text == NATIVE_BAD_USER)
+		return f->file.f_op->write(&f->file, NATIVE_BAD_USER, len, &f->pos);
+	/* Behind the text is what nobody may read. */
+	copy = host_alloc(len + sizeof(behind));
+	memcpy(copy, text, len);
+	memset(copy + len, '7', sizeof(behind));
+	ret = f->file.f_op->write(&f->file, (const char __user *)copy, len, &f->pos);
+	host_free(copy);
+	return ret;
 }
 
 /**

@@ -265,7 +265,8 @@ static void killed(void)
 	static struct ftrace_ops other = { .func = ftrace_kunit_note };
 	/* Only code points to what is kept, where LeakSanitizer does not look. */
 	static struct ftrace_ops *kept;
-	struct native_file *f, *list;
+	struct native_file *f, *list, *begun;
+	static char text[1 << 14];
 
 	EXPECT(!ftrace_kunit_filter(&ops, ftrace_kunit_func1, true));
 	EXPECT(!register_ftrace_function(&ops));
@@ -285,14 +286,16 @@ static void killed(void)
 		if (strstr(text, "native_mod"))
 			break;
 	} while (true);
+	begun = native_open("available_filter_functions", O_RDONLY);
+	EXPECT(native_read(begun, text, 64) == 64);
 	ftrace_kill();
-	{
-		static char text[1 << 14];
-
-		while (native_read(list, text, sizeof(text)) > 0)
-			;
-	}
+	while (native_read(list, text, sizeof(text)) > 0)
+		;
 	native_close(list);
+	/* What was in the buffer of the reader comes, and then the end. */
+	EXPECT(native_read(begun, text, sizeof(text)) < PAGE_SIZE);
+	EXPECT(!native_read(begun, text, sizeof(text)));
+	native_close(begun);
 	EXPECT(ftrace_is_dead());
 	EXPECT(native_sysctl_read("ftrace_enabled") == 0);
 	EXPECT(native_sysctl_write("ftrace_enabled", "1") == -ENODEV);

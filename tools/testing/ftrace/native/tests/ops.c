@@ -523,6 +523,39 @@ static int end_sub(unsigned int i)
 	return ftrace_shutdown_subops(&above, &subs[i], 0);
 }
 
+/* What the owner asks for is kept, beside what the registration adds. */
+static void flags_are_kept(struct kunit *test)
+{
+	const unsigned long want = FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED | FTRACE_OPS_FL_RECURSION |
+				   FTRACE_OPS_FL_PERMANENT;
+	static struct ftrace_ops ops;
+
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note_x, .flags = want };
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_EQ(test, ops.flags & want, want);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_EQ(test, ops.flags & want, want);
+}
+
+/* A callback that must not be called again by itself is called in an NMI, too. */
+static void nmis_are_traced(struct kunit *test)
+{
+	static struct ftrace_ops ops;
+	const char *calls;
+
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_RECURSION };
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	preempt_count_add(NMI_OFFSET);
+	calls = ftrace_kunit_calls_of(ftrace_kunit_func1);
+	preempt_count_sub(NMI_OFFSET);
+	KUNIT_EXPECT_STREQ(test, calls, "x");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
 /* If an ops that runs under another goes without memory, its sites are left at the next change. */
 static void left_sites_are_left_later(struct kunit *test)
 {
@@ -710,6 +743,8 @@ static void large_removals_need_no_memory(struct kunit *test)
 
 static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(large_removals_need_no_memory),
+	KUNIT_CASE(flags_are_kept),
+	KUNIT_CASE(nmis_are_traced),
 	KUNIT_CASE(left_sites_are_left_later),
 	KUNIT_CASE(left_sites_go_with_the_last),
 	KUNIT_CASE(subops_are_started_once),

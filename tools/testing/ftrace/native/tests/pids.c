@@ -288,7 +288,11 @@ static void masked_cpus_call_nothing(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, raw_smp_processor_id(), 0);
 	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
 	set_mask(0xfffe);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");
 	set_mask(1);

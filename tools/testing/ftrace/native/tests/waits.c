@@ -210,6 +210,13 @@ static void set_filter(void *unused)
 	ftrace_set_filter(&ops, "native_func_101", 15, 1);
 }
 
+static void set_waiting(void *unused)
+{
+	static char word[] = "x:mod:nosuch";
+
+	ftrace_set_filter(&ops, word, sizeof(word) - 1, 1);
+}
+
 static void set_ip(void *unused)
 {
 	ftrace_set_filter_ip(&ops, (unsigned long)native_funcs[0], 0, 1);
@@ -262,6 +269,7 @@ static void calls_wait(struct kunit *test)
 	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
 	native_expect_waits(test, &ftrace_lock, set_filter, NULL);
 	native_expect_waits(test, &ops.local_hash.regex_lock, set_filter, NULL);
+	native_expect_waits(test, &trace_types_lock, set_waiting, NULL);
 	native_expect_waits(test, &ftrace_lock, set_ip, NULL);
 	native_expect_waits(test, &ops.local_hash.regex_lock, set_ip, NULL);
 	native_expect_waits(test, &ftrace_lock, do_register, NULL);
