@@ -61,16 +61,18 @@ def direct_map(address):
     shift = symbol('pgdir_shift')
     shift = 39 if shift is None else u32(shift)
     table = symbol('init_top_pgt')
+    # With SME an entry has a bit that is no part of the address.
+    physical = PHYSICAL & ~variable('sme_me_mask', 0)
     while True:
         entry = struct.unpack('<Q', raw(table + (address >> shift & 511) * 8, 8))[0]
         if not entry & PRESENT:
             raise gdb.MemoryError('Cannot access memory at address %#x' % address)
         if shift == 12 or entry & LARGE:
             break
-        table = offset + (entry & PHYSICAL)
+        table = offset + (entry & physical)
         shift -= 9
     below = (1 << shift) - 1
-    return offset + (entry & PHYSICAL & ~below | address & below)
+    return offset + (entry & physical & ~below | address & below)
 
 
 def read(address, size):
