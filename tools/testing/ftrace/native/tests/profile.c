@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the function profiler computes: counts and times that the test chooses, not the clock. */
+#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/kthread.h>
 
 #include "trace.h"
 #include "ftrace/core.h"
@@ -124,6 +126,33 @@ static void tables_fill(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, strstr(text, "0.007 us"));
 }
 
+static int call_there(void *unused)
+{
+	for (unsigned int f = 201; f < 204; f++)
+		call(f, 1000 * f);
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return 0;
+}
+
+/* Each CPU has a list of its own, wherever the records are in memory. */
+static void cpus_have_lists(struct kunit *test)
+{
+	for (int cpu = 1; cpu < 4; cpu++)
+		kthread_stop(kthread_run_on_cpu(call_there, NULL, cpu, "profile/%u"));
+	call(204, 1000);
+	for (int cpu = 0; cpu < 4; cpu++) {
+		char path[] = "trace_stat/function0";
+
+		path[sizeof(path) - 2] += cpu;
+		native_expect_file(test, path, !cpu ? HEADER
+			"  native_func_204                          1    1.000 us        1.000 us        0.000 us   \x20\n" : HEADER
+			"  native_func_203                          1    203.000 us      203.000 us      0.000 us   \x20\n"
+			"  native_func_202                          1    202.000 us      202.000 us      0.000 us   \x20\n"
+			"  native_func_201                          1    201.000 us      201.000 us      0.000 us   \x20\n");
+	}
+}
+
 static void wrong_words_are_refused(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, ""), 0);
@@ -147,6 +176,7 @@ static struct kunit_case profile_cases[] = {
 	KUNIT_CASE(counts_need_no_times),
 	KUNIT_CASE(filters_choose_functions),
 	KUNIT_CASE(tables_fill),
+	KUNIT_CASE(cpus_have_lists),
 	KUNIT_CASE(wrong_words_are_refused),
 	{ }
 };
