@@ -217,7 +217,7 @@ int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, cha
 static void pending_update(struct list_head *pending)
 {
 	struct ftrace_mod_load *p;
-	const void *text;
+	const void *text = NULL;
 
 	list_for_each_entry(p, pending, list) {
 		if (p->enable != FTRACE_PENDING_APPLIED)
