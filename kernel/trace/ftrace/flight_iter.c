@@ -25,7 +25,7 @@ struct flight_iter {
 };
 
 /*
- * The time, in the clock of a trace array and in cycles. An NMI or the host can come between the two
+ * The time, in the clock of a trace array and in cycles. An NMI or the host can come between two
  * readings: of some pairs, the one that took the shortest time is used. Any context.
  */
 struct ftrace_flight_stamp ftrace_flight_stamp_now(struct trace_array *tr)

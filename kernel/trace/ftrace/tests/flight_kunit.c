@@ -522,7 +522,7 @@ static void tasks_switch_while_off(struct kunit *test)
 	}
 }
 
-/* After two laps the place of a switch has another record, which the next switch does not change. */
+/* After two laps a switch has been overwritten, and the next switch does not change the record. */
 static void switches_change_no_call(struct kunit *test)
 {
 	for (unsigned int timed = 0; timed < 2; timed++) {
