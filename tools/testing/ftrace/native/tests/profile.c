@@ -141,15 +141,16 @@ static void cpus_have_lists(struct kunit *test)
 	for (int cpu = 1; cpu < 4; cpu++)
 		kthread_stop(kthread_run_on_cpu(call_there, NULL, cpu, "profile/%u"));
 	call(204, 1000);
-	for (int cpu = 0; cpu < 4; cpu++) {
-		char path[] = "trace_stat/function0";
+	native_expect_file(test, STAT, HEADER
+			   "  native_func_204                          1    1.000 us        1.000 us        0.000 us   \x20\n");
+	for (int cpu = 1; cpu < 4; cpu++) {
+		char path[] = STAT;
 
 		path[sizeof(path) - 2] += cpu;
-		native_expect_file(test, path, !cpu ? HEADER
-			"  native_func_204                          1    1.000 us        1.000 us        0.000 us   \x20\n" : HEADER
-			"  native_func_203                          1    203.000 us      203.000 us      0.000 us   \x20\n"
-			"  native_func_202                          1    202.000 us      202.000 us      0.000 us   \x20\n"
-			"  native_func_201                          1    201.000 us      201.000 us      0.000 us   \x20\n");
+		native_expect_file(test, path, HEADER
+				   "  native_func_203                          1    203.000 us      203.000 us      0.000 us   \x20\n"
+				   "  native_func_202                          1    202.000 us      202.000 us      0.000 us   \x20\n"
+				   "  native_func_201                          1    201.000 us      201.000 us      0.000 us   \x20\n");
 	}
 }
 

@@ -212,7 +212,7 @@ static void set_filter(void *unused)
 
 static void set_waiting(void *unused)
 {
-	static char word[] = "x:mod:nosuch";
+	char word[] = "x:mod:nosuch";
 
 	ftrace_set_filter(&ops, word, sizeof(word) - 1, 1);
 }
