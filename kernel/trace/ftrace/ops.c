@@ -197,16 +197,6 @@ bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 	return false;
 }
 
-/*
- * After ftrace_kill() sites still call the ops, and nothing can be done about that. But the
- * owner may free the ops, so the lists and classes of the core must not have it any more.
- */
-static void ops_forget(struct ftrace_ops *ops)
-{
-	ftrace_classes_lose(ops);
-	list_del(&ops->list);
-}
-
 /* The core does not call the ops any more. */
 static void ops_end(struct ftrace_ops *ops)
 {
@@ -301,14 +291,17 @@ int ftrace_ops_stop(struct ftrace_ops *ops)
 
 	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
 	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_REMOVES);
-	if (ret) {
-		ops_forget(ops);
-		return ret;
-	}
-	list_del(&ops->list);
-	if (!(ops->flags & FTRACE_OPS_FL_DYNAMIC))
+	/*
+	 * After ftrace_kill() sites still call the ops, and nothing can be done about that. But
+	 * the owner may free the ops, so the lists and classes of the core must not have it any
+	 * more.
+	 */
+	if (ret)
+		ftrace_classes_lose(ops);
+	else if (!(ops->flags & FTRACE_OPS_FL_DYNAMIC))
 		ops_end(ops);
-	return 0;
+	list_del(&ops->list);
+	return ret;
 }
 
 /**
@@ -374,7 +367,7 @@ int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new)
 		return ret;
 	}
 	list_add(&new->list, &old->list);
-	/* No site has @old: this only switches slots off. */
+	/* No site has @old: this only switches slots off, and fails after ftrace_kill() only. */
 	ftrace_ops_stop(old);
 	return 0;
 }

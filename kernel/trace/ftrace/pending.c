@@ -21,9 +21,9 @@
 #include "ops.h"
 #include "pending.h"
 
+/* What the base has of a word, and where the text of its module was when it was applied. */
 struct pending_word {
 	struct ftrace_mod_load	load;
-	/* Where the text of the module was when the word was applied. */
 	const void		*text;
 };
 

@@ -31,8 +31,8 @@ static void flight_unpin(void *unused)
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 }
 
-/* A recorder that records, and a task that stays on a CPU. */
-static struct ftrace_flight *flight_new(struct kunit *test, bool timed)
+/* A recorder that is off, and a task that stays on a CPU. */
+static struct ftrace_flight *flight_new_off(struct kunit *test, bool timed)
 {
 	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, timed);
 
@@ -40,6 +40,14 @@ static struct ftrace_flight *flight_new(struct kunit *test, bool timed)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, flight_put_action, flight), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, flight_unpin, NULL), 0);
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	return flight;
+}
+
+/* The same, and it records. */
+static struct ftrace_flight *flight_new(struct kunit *test, bool timed)
+{
+	struct ftrace_flight *flight = flight_new_off(test, timed);
+
 	ftrace_flight_off(flight, false);
 	return flight;
 }
@@ -143,16 +151,14 @@ static void each_call_has_a_time(struct kunit *test)
 /* A new recorder is off until it is switched on, even if a reader has paused it before. */
 static void new_recorders_are_off(struct kunit *test)
 {
-	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, false);
+	struct ftrace_flight *flight = flight_new_off(test, false);
 
-	KUNIT_ASSERT_NOT_NULL(test, flight);
 	flight_calls(flight, 1, 4);
 	ftrace_flight_pause(flight, true);
 	ftrace_flight_pause(flight, false);
 	flight_calls(flight, 10, 14);
 	flight_stopped(flight);
 	KUNIT_EXPECT_STREQ(test, flight_list(flight), "");
-	ftrace_flight_put(flight);
 }
 
 static void nothing_is_recorded_while_off(struct kunit *test)
