@@ -82,16 +82,6 @@ struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter
 	return cursor;
 }
 
-/* Stop recording for a reader. While nothing is recorded, the last moment stays. */
-static void flight_freeze(struct trace_array *tr, struct ftrace_flight *flight)
-{
-	bool records = !atomic_read(&flight->off);
-
-	ftrace_flight_pause(flight, true);
-	if (records)
-		flight->stop = ftrace_flight_stamp_now(tr);
-}
-
 /**
  * ftrace_flight_open - somebody begins to read a trace array that has a flight recorder
  * @iter: the reader
@@ -104,6 +94,7 @@ void ftrace_flight_open(struct trace_iterator *iter)
 {
 	struct ftrace_flight *flight = iter->tr->flight;
 	struct flight_iter *fi;
+	bool records;
 
 	/* A dump, with interrupts off, has cursors of its own. */
 	if (iter->snapshot || irqs_disabled())
@@ -115,26 +106,11 @@ void ftrace_flight_open(struct trace_iterator *iter)
 	}
 	fi->flight = ftrace_flight_get(flight);
 	iter->private = fi;
-	flight_freeze(iter->tr, flight);
-}
-
-/*
- * A dump that does not switch recording off begins and ends. It would record itself without end,
- * and the next dump begins with the oldest call again. Any context.
- */
-void trace_flight_dump(struct trace_array *tr, bool begin)
-{
-	struct ftrace_flight *flight = READ_ONCE(tr->flight);
-	int cpu;
-
-	if (!flight)
-		return;
-	if (begin)
-		flight_freeze(tr, flight);
-	else
-		ftrace_flight_pause(flight, false);
-	for_each_possible_cpu(cpu)
-		flight->dump[cpu].place.pos = 0;
+	records = !atomic_read(&flight->off);
+	ftrace_flight_pause(flight, true);
+	/* While nothing is recorded, the last moment stays. */
+	if (records)
+		flight->stop = ftrace_flight_stamp_now(iter->tr);
 }
 
 /**
