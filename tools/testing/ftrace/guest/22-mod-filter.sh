@@ -108,6 +108,38 @@ set_to nop current_tracer
 set_to "" set_ftrace_notrace
 set_to "" set_ftrace_filter
 
+# A file that is open while the module goes.
+echo ':mod:ftmod_a' > "$F"
+load ftmod_a
+exec 5>> "$F"
+echo '!*' >&5
+echo vfs_read >&5
+rmmod ftmod_a
+exec 5>&-
+is "$(cat "$F")" vfs_read "a module goes while its word is in an open file"
+load ftmod_a
+is "$(names)" "$sites vfs_read" "  the word waits again"
+load ftmod_callback
+echo ftmod_cb_one >> "$F"
+exec 5>> "$F"
+echo '!ftmod_a_one' >&5
+rmmod ftmod_callback
+exec 5>&-
+unlike " $(names) " ' ftmod_a_one | ftmod_cb' "another module goes: what was taken out stays out"
+rmmod ftmod_a
+
+# Functions that were unloaded, beside a word that waits.
+load ftmod_a
+echo ftmod_a_one > "$F"
+echo '*:mod:nosuch' >> "$F"
+rmmod ftmod_a
+set_to function current_tracer
+echo '!*:mod:nosuch' >> "$F"
+is "$(cat "$F" "$TRACING/enabled_functions")" "" "without the word that waited the filter means no function"
+set_to nop current_tracer
+set_to "" set_ftrace_filter
+load ftmod_callback
+
 # A module that never comes, and taking it back.
 set_to ':mod:nosuch' set_ftrace_filter
 like "$(filter)" ':mod:nosuch$' "a module nobody knows is remembered"
