@@ -157,6 +157,8 @@ static void each_combination_with_recursion(struct kunit *test)
 	guards_check_all(test, FTRACE_OPS_FL_RECURSION);
 }
 
+static DEFINE_PER_CPU(int, guards_here);
+
 /*
  * With SMP, the variables of the kernel image are far from those of a CPU. Seen as a variable of
  * the CPU, such a word has an address that does not fit into the comparison; as a word that was
@@ -164,6 +166,9 @@ static void each_combination_with_recursion(struct kunit *test)
  */
 static void words_may_be_far_away(struct kunit *test)
 {
+	/* What the CPU adds to the address of a per-CPU variable: without SMP, nothing. */
+	const unsigned long offset = (unsigned long)raw_cpu_ptr(&guards_here) -
+				     (__force unsigned long)&guards_here;
 	static struct ftrace_guard far[NR_OPS];
 	static int word[NR_OPS];
 	int users = 0;
@@ -171,8 +176,7 @@ static void words_may_be_far_away(struct kunit *test)
 	guards_make(test, 0);
 	for (unsigned int i = 0; i < NR_OPS; i++) {
 		far[i] = (struct ftrace_guard){ .skip = guards_skip[i], .users = 1 };
-		far[i].word = (__force int __percpu *)((unsigned long)&word[i] -
-					       per_cpu_offset(raw_smp_processor_id()));
+		far[i].word = (__force int __percpu *)((unsigned long)&word[i] - offset);
 		guards_ops[i].guard = &far[i];
 		if (IS_ENABLED(CONFIG_SMP) && IS_ENABLED(CONFIG_64BIT))
 			KUNIT_EXPECT_NE(test, (__force long)far[i].word,
