@@ -166,14 +166,14 @@ static DEFINE_PER_CPU(int, guards_here);
  */
 static void words_may_be_far_away(struct kunit *test)
 {
-	/* What the CPU adds to the address of a per-CPU variable: without SMP, nothing. */
-	const unsigned long offset = (unsigned long)raw_cpu_ptr(&guards_here) -
-				     (__force unsigned long)&guards_here;
 	static struct ftrace_guard far[NR_OPS];
 	static int word[NR_OPS];
+	unsigned long offset;
 	int users = 0;
 
 	guards_make(test, 0);
+	/* What this CPU adds to the address of a per-CPU variable: without SMP, nothing. */
+	offset = (unsigned long)raw_cpu_ptr(&guards_here) - (__force unsigned long)&guards_here;
 	for (unsigned int i = 0; i < NR_OPS; i++) {
 		far[i] = (struct ftrace_guard){ .skip = guards_skip[i], .users = 1 };
 		far[i].word = (__force int __percpu *)((unsigned long)&word[i] - offset);
