@@ -48,8 +48,6 @@ static void __attribute__((__constructor__)) window_reserve(void)
 	host_reserve((void *)PMD_SIZE, WINDOW_PAGES * PAGE_SIZE);
 }
 
-unsigned int native_window_fails;
-
 static bool window_alloc_fails(void)
 {
 	static unsigned int nr;

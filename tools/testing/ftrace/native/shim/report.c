@@ -105,6 +105,8 @@ void native_fail(const char *fmt, ...)
 	host_abort();
 }
 
+unsigned int native_window_fails;
+
 void panic(const char *fmt, ...)
 {
 	va_list args;

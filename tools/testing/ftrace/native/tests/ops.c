@@ -385,6 +385,8 @@ static void counters_need_memory(struct kunit *test)
 {
 	unsigned long live;
 
+	/* What earlier cases have left to RCU would be freed meanwhile. */
+	native_settle();
 	guard(mutex)(&ftrace_lock);
 	take_counters(test);
 	live = native_live();
