@@ -3,8 +3,9 @@
  * The core under libFuzzer, which finds inputs that reach other lines and comparisons.
  *
  * The first byte of an input says what the input is; see what[]. No input may break a rule: what a
- * file shows, written to the file again, changes nothing; a boot parameter does what its words do
- * one at a time; the state of the core agrees with itself; and nothing is left when all is undone.
+ * file shows, written to the file again, changes nothing, and neither does a word that is refused; a
+ * boot parameter does what its words do one at a time; the state of the core agrees with itself; and
+ * nothing is left when all is undone.
  */
 #include <linux/fs.h>
 #include <linux/ftrace.h>
@@ -59,18 +60,29 @@ static void write_back(const char *path)
 /* Text in two writes, with the module coming and going on the way. */
 static void write_text(const char *path, const char *text, unsigned int options)
 {
-	struct native_file *f = native_open(path, options & 1 ? O_WRONLY | O_TRUNC : O_WRONLY | O_APPEND);
 	size_t len = strlen(text), first = options & 2 ? len / 2 : len;
+	struct native_file *f;
+	bool refused;
 
+	if (options & 64)
+		native_echo(path, O_APPEND, strstr(path, "pid") ? "1 2" : "native_func_101 native_func_102");
+	read_file(path, is, 4096);
+	f = native_open(path, options & 1 ? O_WRONLY | O_TRUNC : O_WRONLY | O_APPEND);
 	if (IS_ERR(f))
 		native_fail("%s cannot be opened", path);
 	if (options & 4)
 		native_mod_load();
-	native_write_len(f, text, first);
+	refused = native_write_len(f, text, first) < 0;
 	if (first < len)
-		native_write_len(f, text + first, len - first);
-	native_close(f);
+		refused |= native_write_len(f, text + first, len - first) < 0;
+	refused |= native_close(f) < 0;
 	check("a write");
+	/* Words before the one that is refused count; two writes are two words; and an emptied file stays so. */
+	if (refused && !(options & 7) && strcspn(text, " \t\n\v\f\r") + 1 >= len) {
+		read_file(path, was, 4096);
+		if (strcmp(was, is))
+			native_fail("%s has changed by a word that was refused:\n%s---\n%s", path, is, was);
+	}
 	write_back(path);
 	if (options & 8 && !(options & 4))
 		native_mod_load();
