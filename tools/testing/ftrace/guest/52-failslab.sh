@@ -3,7 +3,8 @@
 # cpus: 4
 #
 # Each memory allocation of an operation that failslab can refuse fails once. Either the operation
-# is refused and nothing has changed, or the operation has worked in full without that memory.
+# is refused and nothing has changed, or the operation has worked in full without that memory. Here
+# are operations of which the base does a part; those of the core alone are in native/tests.
 
 . "$(dirname "$0")/tap.sh"
 # shellcheck source=tools/testing/ftrace/guest/failing.sh
@@ -16,49 +17,12 @@ verbose=$(cat $slab/verbose)
 echo 0 > $slab/verbose
 echo N > $slab/ignore-gfp-wait
 
-printf 'vfs_open\nvfs_read\nvfs_w*\n' > "$F"
-all_three=$(filter | joined)
 echo vfs_open > "$F"
 each_fails "append a name to the filter" tracing_state filter_back append "$F" "vfs_read
 "
-# The second of two words either counts in full or not at all.
-n=0 partly=''
-while n=$((n + 1)) && [ $n -lt 400 ]; do
-	filter_back
-	ftio nth $n append "$F" "vfs_read
-vfs_w*
-" > /dev/null 2>&1
-	status=$?
-	case $(filter | tr '\n' ' ') in
-	'vfs_open ' | 'vfs_read vfs_open ' | 'vfs_open vfs_read ' | "$all_three ") ;;
-	*) partly="$partly $n" ;;
-	esac
-	[ $status -le 1 ] || break
-done
-at_least $n 20 "two words, the second a glob: $((n - 1)) allocations fail"
-is "$partly" "" "  and it counts in full or not at all"
-filter_back
-each_fails "append to notrace" tracing_state notrace_back append "$TRACING/set_ftrace_notrace" "vfs_read
-"
-echo '*:mod:nosuch' >> "$F"
-each_fails "append a word that waits for a module" tracing_state word_back append "$F" "vfs_*:mod:nosuch
-"
-echo '!*:mod:nosuch' >> "$F"
 each_fails "set a command" tracing_state commands_back append "$F" "vfs_read:traceoff:3
 "
 each_fails "switch the tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function
-set_to function current_tracer
-each_fails "append a name while tracing" tracing_state filter_back append "$F" "vfs_read
-"
-each_fails "set a command while tracing" tracing_state commands_back append "$F" "vfs_read:stacktrace
-"
-if switches_off; then
-	each_fails "switch all ops off" tracing_state all_on write /proc/sys/kernel/ftrace_enabled 0
-	all_off
-	each_fails "switch all ops on" tracing_state all_off write /proc/sys/kernel/ftrace_enabled 1
-	all_on
-fi
-set_to nop current_tracer
 if [ -e "$TRACING/flight_size_kb" ]; then
 	each_fails "switch the flight recorder on" tracing_state tracer_off write "$TRACING/current_tracer" flight
 	tracer_off
@@ -73,22 +37,6 @@ each_fails "set a function of the graph tracer" graph_state graph_back append "$
 FILE=$TRACING/set_graph_notrace BACK=
 each_fails "set a function that the graph tracer leaves out" file_state file_back append "$FILE" "vfs_read
 "
-FILE=$F BACK="vfs_open vfs_read"
-file_back
-each_fails "take a name out of the filter" file_state file_back append "$F" "!vfs_read
-"
-set_to function current_tracer
-each_fails "take a name out while tracing" file_state file_back append "$F" "!vfs_read
-"
-set_to nop current_tracer
-filter_back
-printf 'vfs_read\nvfs_w*\n*:mod:nosuch\nvfs_link:traceoff:3\n' >> "$F"
-set_to function current_tracer
-each_shows "read the filter" tracing_state sum "$F"
-each_shows "read the functions that are on" tracing_state sum "$TRACING/enabled_functions"
-set_to nop current_tracer
-each_shows "read all functions" tracing_state sum "$TRACING/available_filter_functions"
-commands_back
 filter_back
 if [ -e "$TRACING/set_graph_function" ]; then
 	graph_back
@@ -161,11 +109,7 @@ if [ -e "$TRACING/stack_trace_filter" ]; then
 else
 	skip "no stack tracer"
 fi
-FILE=$TRACING/set_ftrace_notrace_pid BACK=
-each_fails "set a pid that is not traced" file_state file_back append "$FILE" 1
-each_fails "set a pid" pids pids_back append "$TRACING/set_ftrace_pid" 1
 set_to function current_tracer
-each_fails "set a pid while tracing" pids pids_back append "$TRACING/set_ftrace_pid" 1
 FILE=$TRACING/options/function-fork BACK=0
 each_fails "follow the children of pids" file_state file_back write "$FILE" 1
 FILE=$TRACING/options/func-no-repeats
@@ -274,12 +218,6 @@ if [ -e "$TRACING/dynamic_events" ] && echo 'p:f/kp vfs_read' >> "$TRACING/dynam
 else
 	skip "no kprobe or fprobe events"
 fi
-echo vfs_rename:traceoff:3 >> "$F"
-each_fails "set a command beside another" tracing_state second_back append "$F" "vfs_read:traceoff:3
-"
-works "  with memory it is set" append "$F" "vfs_read:traceoff:3
-"
-commands_back
 E=$TRACING/events/sched/sched_switch/enable
 # shellcheck disable=SC2317
 event_state() {
@@ -315,17 +253,6 @@ else
 	skip "no snapshot"
 fi
 no_instance
-
-if [ -e "$MODULES/ftmod_callback.ko" ]; then
-	insmod "$MODULES/ftmod_callback.ko"
-	one_more 0
-	echo '0 register' > "$P/step"
-	each_fails "change the filter of registered ops" hits filter_one write "$P/step" "0 filter ftmod_cb_two"
-	echo '0 unregister' > "$P/step"
-	echo '0 forget' > "$P/step"
-else
-	skip "no ftmod_callback.ko"
-fi
 
 echo "# $points allocations failed, one at a time"
 echo Y > $slab/ignore-gfp-wait

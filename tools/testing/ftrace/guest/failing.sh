@@ -168,14 +168,6 @@ attached() {
 	is "$(complaints)" "" "  without a complaint"
 }
 # shellcheck disable=SC2317
-notrace_back() {
-	echo > "$TRACING/set_ftrace_notrace"
-}
-# shellcheck disable=SC2317
-word_back() {
-	! grep -q '^vfs_\*:mod:' "$F" || echo '!vfs_*:mod:nosuch' >> "$F"
-}
-# shellcheck disable=SC2317
 commands_back() {
 	clear_commands "$TRACING"
 }
@@ -183,27 +175,6 @@ commands_back() {
 glob_off() {
 	ftio append "$F" '!v*:traceoff
 ' > /dev/null
-}
-# shellcheck disable=SC2317
-second_back() {
-	! grep -q '^vfs_read:' "$F" || echo '!vfs_read:traceoff:0' >> "$F"
-}
-# shellcheck disable=SC2317
-all_on() {
-	echo 1 > /proc/sys/kernel/ftrace_enabled
-}
-# shellcheck disable=SC2317
-all_off() {
-	echo 0 > /proc/sys/kernel/ftrace_enabled
-}
-# shellcheck disable=SC2317
-pids() {
-	cat "$TRACING/set_ftrace_pid"
-	tracing_state
-}
-# shellcheck disable=SC2317
-pids_back() {
-	echo > "$TRACING/set_ftrace_pid"
 }
 # shellcheck disable=SC2317
 graph_state() {
