@@ -227,14 +227,13 @@ static int function_tracer_init(struct trace_array *tr)
 	tr->array_buffer.cpu = raw_smp_processor_id();
 	tracing_start_cmdline_record();
 
-	/* While functions are still being patched, those already patched must not be traced. */
-	tr->function_enabled = 0;
 	ret = register_ftrace_function(tr->ops);
 	if (ret) {
 		tracing_stop_cmdline_record();
 		ftrace_reset_array_ops(tr);
 		return ret;
 	}
+	/* While functions were still being patched, those already patched were not traced. */
 	WRITE_ONCE(tr->function_enabled, 1);
 	return 0;
 }

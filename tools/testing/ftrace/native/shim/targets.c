@@ -25,6 +25,11 @@ noinline __noclone __init int native_init_func(int arg)
 	return arg;
 }
 
+__attribute__((naked)) int native_tail_func(int arg)
+{
+	asm("jmp native_func_100");
+}
+
 #define LIST10(m, n) \
 	m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7) m(n##8) m(n##9)
 #define LIST100(m, n) \

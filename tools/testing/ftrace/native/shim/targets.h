@@ -26,6 +26,9 @@ native_func_t NATIVE_LONG_NAME, native_after_long;
 /* A function of init text, which returns @arg. Only a test of alone.c frees that text. */
 native_func_t native_init_func;
 
+/* It ends with a jump to native_func_100(). */
+native_func_t native_tail_func;
+
 extern native_func_t * const native_funcs[NATIVE_FUNCS];
 
 #endif

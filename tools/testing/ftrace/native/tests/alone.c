@@ -262,7 +262,9 @@ static struct fgraph_ops graph = { .entryfunc = graph_enter, .retfunc = graph_re
 /* After ftrace_kill() sites call what they call, and nothing changes. */
 static void killed(void)
 {
-	static struct ftrace_ops other = { .func = ftrace_kunit_note };
+	static struct ftrace_ops other = { .func = ftrace_kunit_note }, above = { .func = ftrace_kunit_note };
+	static struct ftrace_ops direct, sub;
+	const unsigned long target = (unsigned long)native_funcs[0];
 	/* Only code points to what is kept, where LeakSanitizer does not look. */
 	static struct ftrace_ops *kept;
 	struct native_file *f, *list, *begun;
@@ -270,6 +272,11 @@ static void killed(void)
 
 	EXPECT(!ftrace_kunit_filter(&ops, ftrace_kunit_func1, true));
 	EXPECT(!register_ftrace_function(&ops));
+	EXPECT(!ftrace_kunit_filter(&direct, ftrace_kunit_func2, true));
+	EXPECT(!register_ftrace_direct(&direct, target));
+	EXPECT(!ftrace_kunit_filter(&sub, ftrace_kunit_func3, true));
+	scoped_guard(mutex, &ftrace_lock)
+		EXPECT(!ftrace_startup_subops(&above, &sub, 0));
 	EXPECT(!native_mkdir("k"));
 	EXPECT(!native_echo("instances/k/set_ftrace_filter", 0, "ftrace_kunit_func1:traceoff:3"));
 	EXPECT(!native_echo("instances/k/set_ftrace_filter", 0, "ftrace_kunit_func1"));
@@ -312,6 +319,10 @@ static void killed(void)
 	EXPECT(!strcmp(ftrace_kunit_calls_of(ftrace_kunit_func1), "k"));
 	EXPECT(unregister_ftrace_function(&ops) == -ENODEV);
 	EXPECT(register_ftrace_function(&ops) == -ENODEV);
+	EXPECT(unregister_ftrace_direct(&direct, target, true) == -ENODEV);
+	EXPECT(direct.direct_call == target);
+	scoped_guard(mutex, &ftrace_lock)
+		EXPECT(ftrace_shutdown_subops(&above, &sub, 0) == -ENODEV);
 	EXPECT(register_ftrace_graph(&graph) == -ENODEV);
 	/* Choosing tasks would change what the sites of the instance call. */
 	EXPECT(native_echo("instances/k/set_ftrace_pid", O_TRUNC, "1") == -ENODEV);

@@ -191,15 +191,15 @@ static NATIVE_GRAPH_RETURN(graph_return)
 
 static struct fgraph_ops graph = { .entryfunc = graph_enter, .retfunc = graph_return };
 
-static unsigned long parent_of_func1;
+static unsigned long parent_seen;
 
 static bool note_parent(struct trace_entry *entry, void *data)
 {
 	struct ftrace_entry *call = (struct ftrace_entry *)entry;
 
 	if (entry->type == TRACE_FN &&
-	    call->ip == ftrace_location((unsigned long)ftrace_kunit_func1))
-		parent_of_func1 = call->parent_ip;
+	    call->ip == ftrace_location((unsigned long)data))
+		parent_seen = call->parent_ip;
 	return true;
 }
 
@@ -216,11 +216,29 @@ static void callers_are_shown(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&graph), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_func1(1), 2);
 	unregister_ftrace_graph(&graph);
-	parent_of_func1 = 0;
-	native_events(tr, note_parent, NULL);
+	parent_seen = 0;
+	native_events(tr, note_parent, ftrace_kunit_func1);
 	/* Somewhere in this function. */
-	KUNIT_EXPECT_GT(test, parent_of_func1, start);
-	KUNIT_EXPECT_LT(test, parent_of_func1, start + 2000);
+	KUNIT_EXPECT_GT(test, parent_seen, start);
+	KUNIT_EXPECT_LT(test, parent_seen, start + 2000);
+	ftrace_free_filter(&graph.ops);
+}
+
+/* A function that ends with a jump leaves the next one what the graph tracer has put in place. */
+static void callers_of_jumps_are_shown(struct kunit *test)
+{
+	unsigned long start = (unsigned long)callers_of_jumps_are_shown;
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "set_ftrace_filter", O_TRUNC, "native_func_100"), 0);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&graph.ops, "native_tail_func", 16, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&graph), 0);
+	KUNIT_EXPECT_EQ(test, native_tail_func(1), 101);
+	unregister_ftrace_graph(&graph);
+	parent_seen = 0;
+	native_events(tr, note_parent, native_funcs[0]);
+	KUNIT_EXPECT_GT(test, parent_seen, start);
+	KUNIT_EXPECT_LT(test, parent_seen, start + 2000);
 	ftrace_free_filter(&graph.ops);
 }
 
@@ -371,6 +389,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(repeats_have_times),
 	KUNIT_CASE(interrupts_are_recorded),
 	KUNIT_CASE(callers_are_shown),
+	KUNIT_CASE(callers_of_jumps_are_shown),
 	KUNIT_CASE(options_change),
 	KUNIT_CASE(tracers_fail_without_memory),
 	KUNIT_CASE(options_fail_without_memory),
