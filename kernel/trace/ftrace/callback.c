@@ -161,8 +161,6 @@ void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func)
 	unsigned long start = jiffies, us = 10;
 	bool told = false;
 
-	if (!cb->count)
-		return;
 	while (callback_has_tasks(cb->count)) {
 		/* Sleep: the task in the callback may need this CPU. */
 		usleep_range(us, 2 * us);

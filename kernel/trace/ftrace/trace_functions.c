@@ -216,9 +216,6 @@ static int function_tracer_init(struct trace_array *tr)
 	u32 options = tr->current_trace_flags->val;
 	int ret;
 
-	if (!tr->ops)
-		return -ENOMEM;
-
 	ret = function_prepare_repeats(tr, options);
 	if (ret)
 		return ret;

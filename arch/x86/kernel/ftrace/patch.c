@@ -179,7 +179,6 @@ static void entries_end(struct entries *e)
 		entries_tell_sparse(e->ptl);
 		pte_unmap_unlock(e->pte, e->ptl);
 	}
-	e->pte = NULL;
 }
 
 static pte_t *entries_next(struct entries *e, unsigned long alias)
