@@ -410,6 +410,24 @@ static void calls_belong_to_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call.pid, 0);
 }
 
+/* A mark is a record, and there is one before a switch; unless each record has a time. */
+static void marks_are_records(struct kunit *test)
+{
+	for (int timed = 0; timed < 2; timed++) {
+		u64 record = 2 * (timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD);
+		struct ftrace_flight *flight = flight_new(test, timed);
+		u64 before;
+
+		flight_calls(flight, 0, 1);
+		before = flight_here(flight)->next;
+		ftrace_flight_mark(flight);
+		KUNIT_EXPECT_EQ(test, flight_here(flight)->next, before + !timed * record);
+		before = flight_here(flight)->next;
+		ftrace_flight_switch(flight, 11, 22);
+		KUNIT_EXPECT_EQ(test, flight_here(flight)->next, before + (1 + !timed) * record);
+	}
+}
+
 /* Between two switches, each group says which task runs when it begins. */
 static void groups_know_their_task(struct kunit *test)
 {
@@ -740,6 +758,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(the_task_of_the_oldest_call_is_known),
 	KUNIT_CASE(tasks_switch_while_off),
 	KUNIT_CASE(switches_change_no_call),
+	KUNIT_CASE(marks_are_records),
 	KUNIT_CASE(groups_know_their_task),
 	KUNIT_CASE(times_are_spread),
 	KUNIT_CASE(times_do_not_go_back),

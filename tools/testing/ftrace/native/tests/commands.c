@@ -346,33 +346,19 @@ static void commands_go_with_a_module(struct kunit *test)
 	send(test, "!*:traceoff:0", 0, HEADER);
 }
 
-static unsigned int inside, freed, freed_inside;
+static unsigned int freed, freed_inside;
 
 static void stay_inside(unsigned long ip, unsigned long parent_ip, struct trace_array *array,
 			struct ftrace_probe_ops *ops, void *data)
 {
-	/* About 0.1 s. */
-	cycles_t end = get_cycles() + 300000000;
-
-	WRITE_ONCE(inside, 1);
-	while (get_cycles() < end)
-		cpu_relax();
-	WRITE_ONCE(inside, 2);
+	native_stay();
 }
 
 static void note_free(struct ftrace_probe_ops *ops, struct trace_array *array, unsigned long ip,
 		      void *data)
 {
-	freed_inside += READ_ONCE(inside) == 1;
+	freed_inside += READ_ONCE(native_inside) == 1;
 	freed++;
-}
-
-static int call_mod_1(void *unused)
-{
-	((native_func_t *)native_mod_ips[1])(0);
-	while (!kthread_should_stop())
-		usleep_range(1000, 2000);
-	return 0;
 }
 
 /* The data of a function that goes is not freed as long as a task uses it. */
@@ -383,17 +369,16 @@ static void data_outlives_its_users(struct kunit *test)
 
 	/* With a second function, and as the last one. */
 	for (unsigned int last = 0; last < 2; last++) {
-		char glob[] = "native_mod_1", other[] = "native_func_250", all[] = "*";
+		/* The first one is where the text begins. */
+		char glob[] = "native_mod_0", other[] = "native_func_250", all[] = "*";
 
-		inside = freed = freed_inside = 0;
+		freed = freed_inside = 0;
 		native_mod_load();
 		KUNIT_ASSERT_EQ(test, register_ftrace_function_probe(glob, tr, &probe_ops, NULL), 1);
 		if (!last)
 			KUNIT_ASSERT_EQ(test, register_ftrace_function_probe(other, tr, &probe_ops,
 									     NULL), 1);
-		caller = kthread_run_on_cpu(call_mod_1, NULL, 2, "native/%u");
-		while (!READ_ONCE(inside))
-			usleep_range(1000, 2000);
+		caller = native_call_until_inside((native_func_t *)native_mod_ips[0]);
 		native_mod_release();
 		kthread_stop(caller);
 		/* The last one takes with it what all share. */

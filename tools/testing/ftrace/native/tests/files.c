@@ -447,6 +447,23 @@ static void writes_fail_without_memory(struct kunit *test)
 		native_expect_file(test, FILTER, "c:mod:d\na:mod:b\n");
 	}
 	native_expect_file(test, FILTER, "native_func_203\nc:mod:d\n");
+	/* Of a word that is refused no part is left in the open file. */
+	for (unsigned int n = 1; ; n++) {
+		struct native_file *f;
+		unsigned long left;
+
+		KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_TRUNC, ""), 0);
+		f = native_open(FILTER, O_WRONLY | O_APPEND);
+		native_fail_nth(n);
+		native_write(f, "a:mod:b ");
+		left = native_fail_left();
+		native_fail_nth(0);
+		KUNIT_EXPECT_EQ(test, native_write(f, "c:mod:d "), 0);
+		KUNIT_EXPECT_EQ(test, native_close(f), 0);
+		native_expect_file(test, FILTER, left ? "c:mod:d\na:mod:b\n" : "c:mod:d\n");
+		if (left)
+			break;
+	}
 	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
 	echo(test, NOTRACE, O_TRUNC, "", 0, NO_NOTRACE);
 }

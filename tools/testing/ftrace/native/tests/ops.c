@@ -11,6 +11,8 @@
 #include "ftrace/core.h"
 #include "ftrace/hash.h"
 #include "ftrace/ops.h"
+#include "ftrace/plan.h"
+#include "ftrace/table.h"
 #include "module.h"
 #include "tests.h"
 
@@ -745,10 +747,34 @@ static void large_removals_need_no_memory(struct kunit *test)
 		ftrace_free_filter(&ops);
 	}
 	KUNIT_EXPECT_GE(test, sent, 3UL * (NATIVE_FUNCS / 64));
+	KUNIT_EXPECT_LE(test, sent, 3UL * (NATIVE_FUNCS / 64 + 2));
+}
+
+/* A table of more sites than a batch has room for. */
+static void tables_are_cleared_in_batches(struct kunit *test)
+{
+	static struct ftrace_ops ops;
+	struct ftrace_table *t;
+	unsigned int on = 0;
+
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_func_*", 13, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	scoped_guard(mutex, &ftrace_lock) {
+		ftrace_find_site(ftrace_location((unsigned long)native_funcs[0]), &t);
+		ftrace_plan_clear(t);
+	}
+	for (unsigned int i = 0; i < NATIVE_FUNCS; i++)
+		on += !ftrace_kunit_site_calls((test_func_t)native_funcs[i], 0);
+	KUNIT_EXPECT_EQ(test, on, 0U);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), 0U);
+	ftrace_free_filter(&ops);
 }
 
 static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(large_removals_need_no_memory),
+	KUNIT_CASE(tables_are_cleared_in_batches),
 	KUNIT_CASE(flags_are_kept),
 	KUNIT_CASE(nmis_are_traced),
 	KUNIT_CASE(left_sites_are_left_later),

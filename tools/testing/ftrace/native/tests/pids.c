@@ -104,6 +104,38 @@ static void lists_choose_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, traced_pids(), ALL);
 }
 
+/* A tracer that starts after the list was written turns tasks away before its callback, too. */
+static void tracers_start_with_a_guard(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "nop"), 0);
+	KUNIT_EXPECT_NULL(test, tr->ops->guard);
+	echo(test, PIDS, O_TRUNC, "3", 0, "3\n");
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "function"), 0);
+	KUNIT_EXPECT_NOT_NULL(test, tr->ops->guard);
+	echo(test, PIDS, O_TRUNC, "", 0, NONE);
+}
+
+/* A file that is opened while its instance goes. */
+static void files_of_gone_instances_do_not_open(struct kunit *test)
+{
+	static const char * const files[] = {
+		"set_ftrace_filter", "set_ftrace_notrace", "set_ftrace_pid", "set_ftrace_notrace_pid",
+	};
+
+	mutex_lock(&trace_types_lock);
+	list_del(&tr->list);
+	mutex_unlock(&trace_types_lock);
+	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "instances/p/%s", files[i]);
+		KUNIT_EXPECT_EQ(test, PTR_ERR(native_open(path, O_RDWR)), -ENODEV);
+	}
+	mutex_lock(&trace_types_lock);
+	list_add(&tr->list, &ftrace_trace_arrays);
+	mutex_unlock(&trace_types_lock);
+}
+
 /* The task that runs when a list is written is checked at once. */
 static void running_task_is_checked(struct kunit *test)
 {
@@ -510,6 +542,8 @@ static void writes_leave_nothing(struct kunit *test)
 
 static struct kunit_case pids_cases[] = {
 	KUNIT_CASE(lists_choose_tasks),
+	KUNIT_CASE(tracers_start_with_a_guard),
+	KUNIT_CASE(files_of_gone_instances_do_not_open),
 	KUNIT_CASE(running_task_is_checked),
 	KUNIT_CASE(refused_writes_change_nothing),
 	KUNIT_CASE(tracers_come_and_go),

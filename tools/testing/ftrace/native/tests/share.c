@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Owners of direct callers are asked to share their functions, each as often as it must be. */
 #include <linux/ftrace_arch.h>
+#include <linux/kthread.h>
+#include <linux/slab.h>
 
 #include "trace.h"
 #include "ftrace/class.h"
@@ -22,7 +24,7 @@ static struct owner {
 } owner[OWNERS];
 
 static struct ftrace_ops redirect, rival;
-static bool wrong_locks;
+static bool wrong_locks, told_inside;
 
 /* Linux 6.12 does not pass @ip: this name is a macro there. */
 static int ops_func(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
@@ -33,6 +35,8 @@ static int ops_func(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cm
 	/* Of this task: a worker may hold ftrace_lock at any time. */
 	if (!lockdep_is_held(&direct_mutex) || lockdep_is_held(&ftrace_lock))
 		wrong_locks = true;
+	if (cmd == FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER && READ_ONCE(native_inside) == 1)
+		told_inside = true;
 	if (len + 1 < sizeof(o->heard))
 		o->heard[len] = cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER ? '+' :
 				cmd == FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER ? '-' : '?';
@@ -97,6 +101,32 @@ static void all_owners_are_asked(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, take_heard(), "- - - -");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), -EBUSY);
 	KUNIT_EXPECT_STREQ(test, take_heard(), "   ");
+}
+
+static void stay_inside(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			struct ftrace_regs *fregs)
+{
+	native_stay();
+}
+
+/* An owner has its function for itself again when no task is in the other callback any more. */
+static void owners_are_told_last(struct kunit *test)
+{
+	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+	struct task_struct *caller;
+
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	*ops = (struct ftrace_ops){ .func = stay_inside, .flags = CHANGES_IP };
+	ftrace_kunit_add_ops(test, ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, func_of(0), true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+	caller = native_call_until_inside(func_of(0));
+	told_inside = false;
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
+	KUNIT_EXPECT_FALSE(test, told_inside);
+	KUNIT_EXPECT_STREQ(test, take_heard(), "+-   ");
+	kthread_stop(caller);
+	ftrace_free_filter(ops);
 }
 
 /*
@@ -219,6 +249,7 @@ static void callers_without_owner_share_nothing(struct kunit *test)
 
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(all_owners_are_asked),
+	KUNIT_CASE(owners_are_told_last),
 	KUNIT_CASE(the_second_is_not_asked),
 	KUNIT_CASE(refusals_are_told),
 	KUNIT_CASE(rivals_go_on_sharing),

@@ -138,6 +138,38 @@ void native_expect_waits(struct kunit *test, struct mutex *lock, void (*run)(voi
 	kthread_stop(task);
 }
 
+unsigned int native_inside;
+
+/* Not preemptible: about 0.1 s. */
+void native_stay(void)
+{
+	cycles_t end = get_cycles() + 300000000;
+
+	WRITE_ONCE(native_inside, 1);
+	while (get_cycles() < end)
+		cpu_relax();
+	WRITE_ONCE(native_inside, 2);
+}
+
+static int call_and_stop(void *func)
+{
+	((native_func_t *)func)(0);
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return 0;
+}
+
+struct task_struct *native_call_until_inside(native_func_t *func)
+{
+	struct task_struct *task;
+
+	native_inside = 0;
+	task = kthread_run_on_cpu(call_and_stop, func, 2, "native/%u");
+	while (!READ_ONCE(native_inside))
+		usleep_range(1000, 2000);
+	return task;
+}
+
 void native_expect_no_leak(struct kunit *test, void (*run)(struct kunit *test))
 {
 	unsigned long live;

@@ -12,6 +12,7 @@
 
 #include "ftrace/tests/ftrace_kunit.h"
 #include "native.h"
+#include "targets.h"
 
 void native_expect_file(struct kunit *test, const char *path, const char *want);
 void native_expect_glob(struct kunit *test, const char *path, const char *glob);
@@ -37,6 +38,14 @@ unsigned int native_sweep(struct kunit *test, const struct native_op *op);
 struct mutex;
 void native_expect_waits(struct kunit *test, struct mutex *lock, void (*run)(void *data),
 			 void *data);
+
+/*
+ * A function that keeps its task busy for a while. Before, native_inside is 0; meanwhile it is 1,
+ * and then 2. A new task calls @func, which gets there, and goes on.
+ */
+extern unsigned int native_inside;
+void native_stay(void);
+struct task_struct *native_call_until_inside(native_func_t *func);
 
 /* Nothing may be left of @run, which is called twice: the first time makes what stays. */
 void native_expect_no_leak(struct kunit *test, void (*run)(struct kunit *test));

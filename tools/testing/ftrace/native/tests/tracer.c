@@ -80,7 +80,10 @@ static void calls_are_recorded(struct kunit *test)
 {
 	ftrace_kunit_func1(1);
 	KUNIT_EXPECT_STREQ(test, take_events(), "");
+	/* Headers of traces name the CPU on which the tracer was started. */
+	tr->array_buffer.cpu = -1;
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+	KUNIT_EXPECT_EQ(test, tr->array_buffer.cpu, raw_smp_processor_id());
 	KUNIT_EXPECT_EQ(test, native_cmdlines, 1);
 	ftrace_kunit_func1(1);
 	ftrace_kunit_func1(1);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each operation waits while somebody else holds the lock that guards what the operation uses: a
- * lock that is not taken would be noticed only by chance.
+ * Each operation waits while somebody else holds the lock that guards what the operation uses, and
+ * for tasks in code that it lets go: what is not waited for would be noticed only by chance.
  */
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
+#include <linux/kthread.h>
 #include <linux/mutex.h>
+#include <linux/slab.h>
 
 #include "trace.h"
 #include "ftrace/core.h"
@@ -300,6 +302,35 @@ static void direct_callers_wait(struct kunit *test)
 	ftrace_free_filter(&ops);
 }
 
+static void go_and_stay(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs)
+{
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)native_stay);
+}
+
+/* The code that an ops sends tasks to can be freed: it is waited for, besides the callback. */
+static void code_is_waited_for(struct kunit *test)
+{
+	struct ftrace_ops *dynamic = kunit_kzalloc(test, sizeof(*dynamic), GFP_KERNEL);
+	struct task_struct *caller;
+
+	KUNIT_ASSERT_NOT_NULL(test, dynamic);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(dynamic, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(dynamic, (unsigned long)native_stay), 0);
+	caller = native_call_until_inside(ftrace_kunit_func1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(dynamic, (unsigned long)native_stay, false), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(native_inside), 2U);
+	kthread_stop(caller);
+	dynamic->func = go_and_stay;
+	dynamic->flags |= FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS;
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(dynamic), 0);
+	caller = native_call_until_inside(ftrace_kunit_func1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(dynamic), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(native_inside), 2U);
+	kthread_stop(caller);
+	ftrace_free_filter(dynamic);
+}
+
 static void make_instance(void *unused)
 {
 	native_mkdir("w");
@@ -346,6 +377,7 @@ static struct kunit_case waits_cases[] = {
 	KUNIT_CASE(modules_wait),
 	KUNIT_CASE(calls_wait),
 	KUNIT_CASE(direct_callers_wait),
+	KUNIT_CASE(code_is_waited_for),
 	KUNIT_CASE(instances_wait),
 	{ }
 };
