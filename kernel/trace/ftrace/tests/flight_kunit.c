@@ -275,25 +275,32 @@ static bool flight_begins(struct ftrace_flight *flight, unsigned int first, unsi
 	return ret;
 }
 
-/* If a group is refused, records behind it are not shown in place of later ones. */
-static void records_of_a_refused_group_are_cleared(struct kunit *test)
+static void flight_refuses(struct kunit *test, unsigned int calls)
 {
 	struct ftrace_flight *flight = flight_new(test, false);
 	struct ftrace_flight_cpu *c = flight_here(flight);
 	u64 held = flight_use_up(flight, 0), next = c->next;
-	bool begins = flight_begins(flight, 5000, 5);
+	bool begins = flight_begins(flight, 5000, calls);
 	u64 then = c->next;
 
 	flight_close(held);
 	KUNIT_EXPECT_FALSE(test, begins);
 	KUNIT_EXPECT_EQ(test, then, next);
-	KUNIT_EXPECT_EQ(test, c->lost, 6);
+	KUNIT_EXPECT_EQ(test, c->lost, calls + 1);
 	flight_calls(flight, 6000, 6001);
 	/* Reserved, and not written. */
 	c->next += 2 * 3 * FTRACE_FLIGHT_RECORD;
 	flight_stopped(flight);
 	KUNIT_EXPECT_STREQ(test, strrchr(flight_list(flight), ' '), " 6000-6000");
 	KUNIT_EXPECT_NULL(test, strstr(flight_list(flight), "500"));
+}
+
+/* If a group is refused, records behind it are not shown in place of later ones. */
+static void records_of_a_refused_group_are_cleared(struct kunit *test)
+{
+	flight_refuses(test, 5);
+	/* All of the group. */
+	flight_refuses(test, FTRACE_FLIGHT_GROUP / FTRACE_FLIGHT_RECORD - 1);
 }
 
 /* A group that has begun while there was room stays, though one before it is refused. */
