@@ -14,7 +14,7 @@ use Time::HiRes 'sleep';
 
 my $root = "$FindBin::Bin/../../../../..";
 my $kernel = $ENV{FTRACE_KERNEL} // "$root/build/small";
-my $programs = ($ENV{FTRACE_CONSOLE} // "$root/build/try-small/tap/console") =~ s,/tap/[^/]*$,,r;
+my $programs = ($ENV{FTRACE_CONSOLE} // "$root/build/try-small/tap/console") =~ s,/tap/.*,,r;
 my $image = "$kernel/arch/x86/boot/bzImage";
 plan(skip_all => "no $image, or no scripts in $programs") if !-e $image || !-d "$programs/guest";
 plan(skip_all => 'no gdb') if system('command -v gdb > /dev/null');

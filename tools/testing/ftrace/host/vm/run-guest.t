@@ -25,7 +25,6 @@ script()
 }
 
 script 10-good <<'EOS'
-# cpus: 2
 echo "ok 1 - good"
 echo "1..1"
 EOS
@@ -71,11 +70,7 @@ script 60-boot <<'EOS'
 echo "ok 1 - good"
 echo "1..1"
 EOS
-script 61-other-number <<'EOS'
-# cpus: 1
-echo "not ok 1 - not left to the other run"
-EOS
-run -p -o "$tap"
+run -o "$tap"
 script 40-hang <<'EOS'
 sleep 1000
 EOS
@@ -138,7 +133,6 @@ has 53-status.sh "not ok - 53-status.sh ended with status 3"
 verdict 54-failed.sh 0 1
 verdict run-guest 1 0
 verdict 60-boot.sh 1 0
-ok "a script for another number of CPUs is left to that run" test ! -e "$tap/61-other-number.sh-cpus2.tap"
 ok "the log of the console is beside the records" test -s "$tap/console-cpus2.log"
 ok "the log of the first boot stays" grep -qw "Run /init" "$work/first.log"
 ok "the log of a guest that died stays" grep -q sysrq "$tap/console-cpus2.log.20-panic.sh"
