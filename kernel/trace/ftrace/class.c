@@ -86,9 +86,8 @@ int ftrace_direct_agrees(struct ftrace_ops *direct, unsigned long ip, enum ftrac
 /*
  * May @set, to which @new is about to be added, share the function at @ip? One ops may change
  * the instruction pointer and one may be a direct caller, and both only if the owner of the
- * direct caller agrees. It was asked before @new was registered if @asked; of functions that
- * @new gets later, by a change of its filter, it does not know. 0, -EBUSY or the owner's error.
- * ftrace_lock held.
+ * direct caller agrees. If @asked, it was asked before @new got the function. 0, -EBUSY or the
+ * owner's error. ftrace_lock held.
  */
 int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 		     const struct ftrace_ops *new, unsigned long ip, bool asked)

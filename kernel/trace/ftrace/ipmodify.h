@@ -11,13 +11,22 @@
 extern struct mutex direct_mutex;
 
 struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag);
-int ftrace_ipmodify_begin(struct ftrace_ops *ops);
-void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered);
-void ftrace_ipmodify_gone(struct ftrace_ops *ops);
+int ftrace_ipmodify_begin(struct ftrace_ops *ops, struct ftrace_hash *funcs);
+void ftrace_ipmodify_end(struct ftrace_ops *ops, struct ftrace_hash *funcs, bool got);
+void ftrace_ipmodify_gone(struct ftrace_ops *ops, struct ftrace_hash *funcs);
 #else
-static inline int ftrace_ipmodify_begin(struct ftrace_ops *ops) { return 0; }
-static inline void ftrace_ipmodify_end(struct ftrace_ops *ops, bool registered) { }
-static inline void ftrace_ipmodify_gone(struct ftrace_ops *ops) { }
+static inline int ftrace_ipmodify_begin(struct ftrace_ops *ops, struct ftrace_hash *funcs)
+{
+	return 0;
+}
+
+static inline void ftrace_ipmodify_end(struct ftrace_ops *ops, struct ftrace_hash *funcs, bool got)
+{
+}
+
+static inline void ftrace_ipmodify_gone(struct ftrace_ops *ops, struct ftrace_hash *funcs)
+{
+}
 #endif
 
 #endif

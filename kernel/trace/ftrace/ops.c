@@ -384,13 +384,13 @@ int register_ftrace_function(struct ftrace_ops *ops)
 	int ret;
 
 	ftrace_ops_init(ops);
-	ret = ftrace_ipmodify_begin(ops);
+	ret = ftrace_ipmodify_begin(ops, NULL);
 	if (ret)
 		return ret;
 
 	scoped_guard(mutex, &ftrace_lock)
 		ret = ftrace_ops_start(ops, FTRACE_PLAN_ASKED);
-	ftrace_ipmodify_end(ops, !ret);
+	ftrace_ipmodify_end(ops, NULL, !ret);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(register_ftrace_function);
@@ -413,7 +413,7 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 		return ret;
 
 	ftrace_ops_stop_wait(ops);
-	ftrace_ipmodify_gone(ops);
+	ftrace_ipmodify_gone(ops, NULL);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(unregister_ftrace_function);

@@ -46,8 +46,8 @@ struct ftrace_scope {
  * @FTRACE_PLAN_REMOVES: The only ops of the plan is being unregistered: it loses all
  *	sites, and all slots that call it are switched off. Needs no memory.
  * @FTRACE_PLAN_KEEPS: The ops get no site that they do not have.
- * @FTRACE_PLAN_ASKED: The only ops of the plan is being registered, and the owners of
- *	the direct callers on its sites agreed to share them.
+ * @FTRACE_PLAN_ASKED: The owners of the direct callers on the sites that the only ops of
+ *	the plan gets agreed to share them.
  */
 enum ftrace_plan_flags {
 	FTRACE_PLAN_NAMED	= BIT(0),

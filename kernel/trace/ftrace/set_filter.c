@@ -9,9 +9,11 @@
 
 #include "core.h"
 #include "hash.h"
+#include "ipmodify.h"
 #include "match.h"
 #include "ops.h"
 #include "pending.h"
+#include "plan.h"
 #include "table.h"
 
 /* Make a copy of the filter to change; an empty filter if @reset. */
@@ -176,28 +178,11 @@ static int filter_set_ip(struct ftrace_hash *hash, unsigned long ip, bool remove
 	return 0;
 }
 
-/**
- * ftrace_set_filter_ips - set the functions that an ops traces, by address
- * @ops: the ops
- * @ips: addresses of functions or of their call sites
- * @cnt: number of addresses
- * @remove: remove the functions from the filter instead of adding them
- * @reset: start from an empty filter
- *
- * Context: Process context, may sleep.
- * Return: 0, or an error with nothing changed: -EINVAL if an address is not that of
- *	a traced function; -ENOENT if a function to remove is not in the filter;
- *	-ENODEV after ftrace_kill(); -ENOMEM; or an error of ftrace_plan_run().
- */
-int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
-			  unsigned int cnt, int remove, int reset)
+static int filter_change_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt,
+			     bool remove, bool reset, unsigned int flags)
 {
 	struct ftrace_hash *hash __free(ftrace_hash) = NULL;
 
-	if (ftrace_killed())
-		return -ENODEV;
-
-	ftrace_ops_init(ops);
 	guard(mutex)(&ops->func_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
@@ -211,7 +196,66 @@ int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
 			return ret;
 		ftrace_yield(i);
 	}
-	return filter_commit(ops, hash, true);
+	return ftrace_ops_update_filter(ops, &ops->func_hash->filter_hash, hash, true, flags);
+}
+
+/*
+ * The same for a registered ops that changes the instruction pointer: owners of direct callers are
+ * asked before it gets functions, and told when it has lost them. Kprobes with a post_handler share
+ * such an ops.
+ */
+static int filter_ask_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt,
+			  bool remove, bool reset)
+{
+	struct ftrace_hash *funcs __free(ftrace_hash) = ftrace_hash_alloc();
+	int ret = 0;
+
+	if (!funcs)
+		return -ENOMEM;
+	scoped_guard(mutex, &ftrace_lock)
+		for (unsigned int i = 0; i < cnt && !ret; i++)
+			ret = filter_set_ip(funcs, ips[i], false);
+	if (ret)
+		return ret;
+
+	if (remove) {
+		ret = filter_change_ips(ops, ips, cnt, remove, reset, 0);
+		if (!ret)
+			ftrace_ipmodify_gone(ops, funcs);
+		return ret;
+	}
+	ret = ftrace_ipmodify_begin(ops, funcs);
+	if (ret)
+		return ret;
+	ret = filter_change_ips(ops, ips, cnt, remove, reset, FTRACE_PLAN_ASKED);
+	ftrace_ipmodify_end(ops, funcs, !ret);
+	return ret;
+}
+
+/**
+ * ftrace_set_filter_ips - set the functions that an ops traces, by address
+ * @ops: the ops
+ * @ips: addresses of functions or of their call sites
+ * @cnt: number of addresses
+ * @remove: remove the functions from the filter instead of adding them
+ * @reset: start from an empty filter
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or an error with nothing changed: -EINVAL if an address is not that of
+ *	a traced function; -ENOENT if a function to remove is not in the filter;
+ *	-ENODEV after ftrace_kill(); -ENOMEM; the answer of the owner of a direct
+ *	caller; or an error of ftrace_plan_run().
+ */
+int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
+			  unsigned int cnt, int remove, int reset)
+{
+	if (ftrace_killed())
+		return -ENODEV;
+
+	ftrace_ops_init(ops);
+	if (ops->flags & FTRACE_OPS_FL_ENABLED && ops->flags & FTRACE_OPS_FL_IPMODIFY)
+		return filter_ask_ips(ops, ips, cnt, remove, reset);
+	return filter_change_ips(ops, ips, cnt, remove, reset, 0);
 }
 EXPORT_SYMBOL_GPL(ftrace_set_filter_ips);
 

@@ -396,15 +396,48 @@ static void far_callers_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->id, id);
 }
 
-/* A change of filter cannot ask the owner. */
-static void filters_cannot_ask(struct kunit *test)
+/* An ops that is registered gets a function only if the owner agrees, who hears when it goes. */
+static void filters_ask(struct kunit *test)
 {
+	unsigned long ips[2] = { (unsigned long)ftrace_kunit_func1 };
+
 	share_func1(test);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func2, true), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, false), -EBUSY);
+	answer = -EAGAIN;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&redirect, ips[0], 0, 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+
+	answer = asked = 0;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&redirect, ips[0], 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "r");
+	asked = 0;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&redirect, ips[0], 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER));
+	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
+	asked = 0;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&redirect, ips[0], 1, 0), -ENOENT);
+	ips[1] = 1;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&redirect, ips, 2, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, asked, 0);
+
+	/* The owner agrees, and another function is not to be had. */
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func3, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&rival), 0);
+	ips[1] = (unsigned long)ftrace_kunit_func3;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&redirect, ips, 2, 0, 0), -EBUSY);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER) |
+				     BIT(FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER));
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "r");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	/* By name nobody is asked. */
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&redirect, "ftrace_kunit_func1", 18, 0), -EBUSY);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
 }
 #endif
@@ -424,7 +457,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(switching_asks_nobody),
 	KUNIT_CASE(switching_attaches_no_third),
 	KUNIT_CASE(far_callers_are_refused),
-	KUNIT_CASE(filters_cannot_ask),
+	KUNIT_CASE(filters_ask),
 #endif
 	{ }
 };

@@ -129,6 +129,29 @@ static void owners_are_told_last(struct kunit *test)
 	ftrace_free_filter(ops);
 }
 
+static int get_func1(void *unused)
+{
+	return ftrace_set_filter_ip(&redirect, (unsigned long)ftrace_kunit_func1, 0, 0);
+}
+
+static void lose_func1(void *unused)
+{
+	ftrace_set_filter_ip(&redirect, (unsigned long)ftrace_kunit_func1, 1, 0);
+}
+
+/* Neither before nor after an owner is asked an error without memory leaves anything. */
+static void questions_need_memory(struct kunit *test)
+{
+	const struct native_op op = { get_func1, lose_func1 };
+
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, func_of(0), true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	/* The list of functions, two copies, changes, sites, and a class. */
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 6U);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
+	take_heard();
+}
+
 /*
  * A function has one direct caller. Another one is refused before it is asked to share any of its
  * functions: those on both sides of the function have none.
@@ -250,6 +273,7 @@ static void callers_without_owner_share_nothing(struct kunit *test)
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(all_owners_are_asked),
 	KUNIT_CASE(owners_are_told_last),
+	KUNIT_CASE(questions_need_memory),
 	KUNIT_CASE(the_second_is_not_asked),
 	KUNIT_CASE(refusals_are_told),
 	KUNIT_CASE(rivals_go_on_sharing),
