@@ -281,6 +281,11 @@ static void killed(void)
 	EXPECT(!native_echo("instances/k/set_ftrace_filter", 0, "ftrace_kunit_func1:traceoff:3"));
 	EXPECT(!native_echo("instances/k/set_ftrace_filter", 0, "ftrace_kunit_func1"));
 	EXPECT(!native_echo("instances/k/current_tracer", 0, "function"));
+	/* The same with a list of tasks. */
+	EXPECT(!native_mkdir("l"));
+	EXPECT(!native_echo("instances/l/set_ftrace_filter", 0, "ftrace_kunit_func1"));
+	EXPECT(!native_echo("instances/l/set_ftrace_notrace_pid", 0, "77"));
+	EXPECT(!native_echo("instances/l/current_tracer", 0, "function"));
 	kept = trace_array_find("k")->ops;
 	f = native_open("set_ftrace_filter", O_RDWR);
 	native_mod_load();
@@ -329,6 +334,7 @@ static void killed(void)
 	EXPECT_FILE("instances/k/set_ftrace_pid", "no pid\n");
 	/* What a user removes stays in memory, and calls nothing that is freed. */
 	EXPECT(!native_rmdir("k"));
+	EXPECT(!native_rmdir("l"));
 	native_settle();
 	EXPECT(!strcmp(ftrace_kunit_calls_of(ftrace_kunit_func1), "k"));
 	EXPECT(!(kept->flags & FTRACE_OPS_FL_ENABLED) && kept->callback);

@@ -186,6 +186,9 @@ static void trap_here(void)
 
 static void expect_trap(struct kunit *test, struct ftrace_patch patch, unsigned long to, bool call)
 {
+	unsigned long stack[2] = { };
+	struct pt_regs regs = { .sp = (unsigned long)&stack[1], .cs = __KERNEL_CS };
+
 	trap = (struct trap){ .ip = patch.ip };
 	native_at_broadcast = trap_here;
 	scoped_guard(cpus_read_lock) {
@@ -198,6 +201,9 @@ static void expect_trap(struct kunit *test, struct ftrace_patch patch, unsigned 
 	KUNIT_EXPECT_EQ(test, trap.not_ours, 4U);
 	KUNIT_EXPECT_EQ(test, trap.to, to);
 	KUNIT_EXPECT_EQ(test, trap.pushed, call ? patch.ip + CALL_INSN_SIZE : 0);
+	/* Afterwards an int3 there is somebody else's. */
+	regs.ip = patch.ip + INT3_INSN_SIZE;
+	KUNIT_EXPECT_FALSE(test, ftrace_int3_handler(&regs));
 }
 
 /* A CPU goes on as if it had executed the new instruction. */

@@ -284,6 +284,45 @@ static void restore_pids(void *data)
 	native_echo(PIDS, O_TRUNC, "3");
 }
 
+static int add_to_processes(void *data)
+{
+	int ret = native_echo(PIDS, O_APPEND, data);
+	unsigned long left = native_fail_left();
+	char text[32];
+
+	if (ret)
+		return ret;
+	native_fail_nth(0);
+	native_cat(PIDS, text, sizeof(text), sizeof(text));
+	native_fail_nth(left);
+	return strcmp(text, "3\n4\ntgid:5\n") ? -EINVAL : 0;
+}
+
+static void restore_processes(void *data)
+{
+	native_echo(PIDS, O_TRUNC, "3 tgid:5");
+}
+
+static int stay_unpreempted(int arg)
+{
+	guard(preempt)();
+	native_stay();
+	return arg;
+}
+
+/* A switch or a fork may look at the old lists, with preemption off: they are freed later. */
+static void lists_wait_for_readers(struct kunit *test)
+{
+	struct task_struct *reader;
+
+	restore_pids(NULL);
+	reader = native_call_until_inside(stay_unpreempted);
+	native_echo(PIDS, O_TRUNC, "4");
+	KUNIT_EXPECT_EQ(test, READ_ONCE(native_inside), 2U);
+	kthread_stop(reader);
+	clear_pids(NULL);
+}
+
 /* A CPU that has checked no task yet traces none. */
 static void other_cpus_wait(struct kunit *test)
 {
@@ -341,6 +380,12 @@ static void masked_cpus_call_nothing(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");
 	set_mask(0xffff);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
+	/* A list goes on to choose tasks when the mask changes. */
+	echo(test, PIDS, O_TRUNC, "3", 0, "3\n");
+	set_mask(1);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");
+	clear_pids(NULL);
+	set_mask(0xffff);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
@@ -463,6 +508,12 @@ static void writes_fail_without_memory(struct kunit *test)
 		.lenient = true, .error = -1,
 	};
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	restore_processes(NULL);
+	op.run = add_to_processes;
+	op.undo = restore_processes;
+	op.data = "4";
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	restore_pids(NULL);
 	native_expect_file(test, PIDS, "3\n");
 	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3);
 }
@@ -550,6 +601,7 @@ static struct kunit_case pids_cases[] = {
 	KUNIT_CASE(options_fail_without_memory),
 	KUNIT_CASE(other_cpus_wait),
 	KUNIT_CASE(masked_cpus_call_nothing),
+	KUNIT_CASE(lists_wait_for_readers),
 	KUNIT_CASE(callbacks_come_back),
 	KUNIT_CASE(children_are_traced),
 	KUNIT_CASE(lists_choose_processes),

@@ -90,6 +90,14 @@ static void counts_need_no_times(struct kunit *test)
 			   "  native_func_201                          4    9.000 us        2.250 us        20.250 us  \x20\n");
 }
 
+/* A time makes no record: the function was called on another CPU. */
+static void times_need_counts(struct kunit *test)
+{
+	ftrace_profile_time((unsigned long)native_funcs[102], 9000);
+	ftrace_profile_hit((unsigned long)native_funcs[102]);
+	native_expect_glob(test, STAT, HEADER "  native_func_202                          1    0.000 us *");
+}
+
 /* The filter of the top trace array says what is counted. */
 static void filters_choose_functions(struct kunit *test)
 {
@@ -175,6 +183,7 @@ static struct kunit_case profile_cases[] = {
 	KUNIT_CASE(averages_are_compared),
 	KUNIT_CASE(squares_overflow),
 	KUNIT_CASE(counts_need_no_times),
+	KUNIT_CASE(times_need_counts),
 	KUNIT_CASE(filters_choose_functions),
 	KUNIT_CASE(tables_fill),
 	KUNIT_CASE(cpus_have_lists),
