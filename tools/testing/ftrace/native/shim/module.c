@@ -8,6 +8,7 @@
 #include <linux/set_memory.h>
 #include <linux/unaligned.h>
 
+#include <asm/nops.h>
 #include <asm/text-patching.h>
 
 #include "../module/internal.h"
@@ -19,6 +20,7 @@
 unsigned long native_mod_ips[NATIVE_MOD_FUNCS];
 struct module *native_module;
 const char *native_mod_name = "native_mod";
+int native_mod_without_call = -1;
 
 static struct module mod;
 /* The symbols of a module that starts, and those that stay, which have other indices. */
@@ -124,7 +126,10 @@ static void write_func(unsigned int i)
 	u8 *code = (u8 *)native_mod_ips[i];
 
 	memset(code, INT3_INSN_OPCODE, FUNC_SIZE);
-	arch_ftrace_insn(native_mod_ips[i], MCOUNT_ADDR, code);
+	if (i == native_mod_without_call)
+		memset(code, BYTES_NOP1, MCOUNT_INSN_SIZE);
+	else
+		arch_ftrace_insn(native_mod_ips[i], MCOUNT_ADDR, code);
 	code[5] = 0x8d;
 	code[6] = 0x87;
 	put_unaligned(1000 + i, (u32 *)(code + 7));

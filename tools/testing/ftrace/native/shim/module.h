@@ -16,6 +16,9 @@
 /* The name of the next load of the module. */
 extern const char *native_mod_name;
 
+/* The function that the next load finds without a call; -1: none. */
+extern int native_mod_without_call;
+
 /* The functions; they are at the same place at each load, until native_mod_move(). */
 extern unsigned long native_mod_ips[NATIVE_MOD_FUNCS];
 

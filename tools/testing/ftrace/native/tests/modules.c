@@ -426,6 +426,29 @@ static void lists_have_modules(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\nnative_func_312\nnative_func_313\n"));
 }
 
+/* A site where the compiler has made no call is reported once, and is never traced. */
+static void sites_without_a_call_stay(struct kunit *test)
+{
+	static struct ftrace_ops named;
+
+	named = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	ftrace_kunit_add_ops(test, &ops);
+	native_mod_without_call = 3;
+	native_log_begin();
+	native_mod_load();
+	native_mod_without_call = -1;
+	KUNIT_EXPECT_TRUE(test, native_log_has("no call for tracing here"));
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_mod_*", 12, 1), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_EQ(test, traced(test, 6), 0x37U);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&named, "native_mod_3", 12, 1), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&named), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, native_log_has("it can not be traced"));
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	native_mod_release();
+	ftrace_free_filter(&named);
+}
+
 static struct kunit_case modules_cases[] = {
 	KUNIT_CASE(module_functions_are_traced),
 	KUNIT_CASE(sites_need_no_list),
@@ -439,6 +462,7 @@ static struct kunit_case modules_cases[] = {
 	KUNIT_CASE(names_need_one_table),
 	KUNIT_CASE(totals_are_kept),
 	KUNIT_CASE(lists_have_modules),
+	KUNIT_CASE(sites_without_a_call_stay),
 	{ }
 };
 
