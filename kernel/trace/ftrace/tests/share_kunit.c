@@ -409,7 +409,8 @@ static void filters_ask(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
 
-	answer = asked = 0;
+	answer = 0;
+	asked = 0;
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&redirect, ips[0], 0, 0), 0);
 	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
