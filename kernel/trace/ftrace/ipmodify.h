@@ -15,18 +15,12 @@ int ftrace_ipmodify_begin(struct ftrace_ops *ops, struct ftrace_hash *funcs);
 void ftrace_ipmodify_end(struct ftrace_ops *ops, struct ftrace_hash *funcs, bool got);
 void ftrace_ipmodify_gone(struct ftrace_ops *ops, struct ftrace_hash *funcs);
 #else
-static inline int ftrace_ipmodify_begin(struct ftrace_ops *ops, struct ftrace_hash *funcs)
-{
-	return 0;
-}
-
-static inline void ftrace_ipmodify_end(struct ftrace_ops *ops, struct ftrace_hash *funcs, bool got)
-{
-}
-
-static inline void ftrace_ipmodify_gone(struct ftrace_ops *ops, struct ftrace_hash *funcs)
-{
-}
+static inline int
+ftrace_ipmodify_begin(struct ftrace_ops *ops, struct ftrace_hash *funcs) { return 0; }
+static inline void
+ftrace_ipmodify_end(struct ftrace_ops *ops, struct ftrace_hash *funcs, bool got) { }
+static inline void
+ftrace_ipmodify_gone(struct ftrace_ops *ops, struct ftrace_hash *funcs) { }
 #endif
 
 #endif
