@@ -25,7 +25,7 @@ wrong_patcher()
 	rm -rf "$tree" "$work/wrong"
 	mkdir -p "$tree/tools/testing/ftrace/native" "$tree/arch/x86/kernel/ftrace" "$tree/include/linux"
 	cp -r "$here" "$tree/tools/testing/ftrace/native/"
-	cp "$root"/arch/x86/kernel/ftrace/{insn,sync}.h "$tree/arch/x86/kernel/ftrace/"
+	cp "$root/arch/x86/kernel/ftrace/insn.h" "$tree/arch/x86/kernel/ftrace/"
 	cp "$root"/include/linux/ftrace_arch.h "$tree/include/linux/"
 	sed "$1" "$root/arch/x86/kernel/ftrace/patch.c" >"$tree/arch/x86/kernel/ftrace/patch.c"
 	! cmp -s "$root/arch/x86/kernel/ftrace/patch.c" "$tree/arch/x86/kernel/ftrace/patch.c" &&
