@@ -92,9 +92,10 @@ static int ipmodify_ask_all(struct ftrace_hash *filter, enum ftrace_ops_cmd cmd,
 	return 0;
 }
 
-/* @funcs, or all functions of @ops: its filter belongs to its owner, who is the caller. */
+/* @funcs, or all functions of @ops. */
 static struct ftrace_hash *ipmodify_funcs(struct ftrace_ops *ops, struct ftrace_hash *funcs)
 {
+	/* The filter of such an ops belongs to the owner of @ops, who is the caller. */
 	return funcs ?: rcu_dereference_protected(ops->func_hash->filter_hash, true);
 }
 
