@@ -99,7 +99,7 @@ void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enabl
 		ftrace_note_lone_ops(ops);
 	scoped_guard(mutex, &ftrace_lock)
 		err = ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash,
-					     enable);
+					     enable, 0);
 	/* The first word stands for all: the others were cut off. */
 	if (err)
 		early_refused(buf, err);

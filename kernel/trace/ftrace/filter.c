@@ -24,7 +24,7 @@ static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_
 }
 
 /**
- * ftrace_ops_update_filter - give an ops another filter
+ * ftrace_ops_update_hash - give an ops another filter
  * @ops: the ops, registered or not; other ops may share its filter
  * @orig: &ops->func_hash->filter_hash or &ops->func_hash->notrace_hash
  * @new: the new filter; the caller keeps it
@@ -36,8 +36,8 @@ static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_
  *	instruction pointer would get all functions; -EBUSY, see
  *	ftrace_clashes_unseen(); or an error of ftrace_plan_run().
  */
-int ftrace_ops_update_filter(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
-			     struct ftrace_hash *new, bool enable, unsigned int flags)
+int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
+			   struct ftrace_hash *new, bool enable, unsigned int flags)
 {
 	struct ftrace_hash *old = ftrace_locked(*orig);
 	struct ftrace_scope scope = { .hash = { old, new } };

@@ -366,7 +366,7 @@ static int filter_file_replace(struct filter_file *f)
 		return ftrace_pending_commit(f->set.tr, f->written, &f->pending,
 					     filter_file_is_filter(f));
 	return ftrace_ops_update_hash(f->set.ops, f->set.hash, f->written,
-				      filter_file_is_filter(f));
+				      filter_file_is_filter(f), 0);
 }
 
 static int filter_file_apply(struct filter_file *f)

@@ -252,7 +252,7 @@ int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
 	if (pending_waits(pending))
 		hash->flags |= FTRACE_HASH_FL_MOD;
 	ret = ftrace_ops_update_hash(tr->ops, ftrace_hash_of(tr->ops->func_hash, enable), hash,
-				     enable);
+				     enable, 0);
 	if (ret)
 		return ret;
 	list_splice_init(used, &old);
@@ -275,7 +275,7 @@ static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, 
 	if (!hash || !glob)
 		return -ENOMEM;
 	ret = ftrace_hash_match(hash, glob, p->module, false);
-	return ret > 0 ? ftrace_ops_update_hash(tr->ops, orig, hash, enable) : ret;
+	return ret > 0 ? ftrace_ops_update_hash(tr->ops, orig, hash, enable, 0) : ret;
 }
 
 /*

@@ -26,7 +26,7 @@ static struct ftrace_hash *filter_begin(struct ftrace_ops *ops, bool enable, boo
 
 static int filter_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool enable)
 {
-	return ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash, enable);
+	return ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash, enable, 0);
 }
 
 /*
@@ -196,13 +196,14 @@ static int filter_change_ips(struct ftrace_ops *ops, unsigned long *ips, unsigne
 			return ret;
 		ftrace_yield(i);
 	}
-	return ftrace_ops_update_filter(ops, &ops->func_hash->filter_hash, hash, true, flags);
+	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash, true, flags);
 }
 
 /*
  * The same for a registered ops that changes the instruction pointer: owners of direct callers are
  * asked before it gets functions, and told when it has lost them. Kprobes with a post_handler share
- * such an ops.
+ * such an ops. A task that is in the callback then is not waited for: as always when a filter
+ * changes, its call may be one of before. Takes direct_mutex.
  */
 static int filter_ask_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt,
 			  bool remove, bool reset)
@@ -212,9 +213,12 @@ static int filter_ask_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned i
 
 	if (!funcs)
 		return -ENOMEM;
-	scoped_guard(mutex, &ftrace_lock)
-		for (unsigned int i = 0; i < cnt && !ret; i++)
+	scoped_guard(mutex, &ftrace_lock) {
+		for (unsigned int i = 0; i < cnt && !ret; i++) {
 			ret = filter_set_ip(funcs, ips[i], false);
+			ftrace_yield(i);
+		}
+	}
 	if (ret)
 		return ret;
 

@@ -46,17 +46,17 @@ out=$(script 'kretfunc:vfs_read /pid == cpid/ { @calls = count(); @bytes = sum(r
 at_least "$(value "$out" calls)" 50 "kretfunc: every return"
 at_least "$(value "$out" bytes)" 50 "kretfunc: the return values"
 
-# A kprobe that may change the instruction pointer, and is not the first one of this kind. BPF is
-# asked, and its code returns to the function with the kprobe.
+# A kprobe that may change the instruction pointer, and is not the first one of this kind: BPF is
+# asked to share the function.
 cat > "$TMP.kprobe" << 'END'
 modprobe ftmod_kprobe || exit
 /usr/bin/dd if=/dev/zero of=/dev/null bs=1 count=50 2> /dev/null
-echo "kprobes: $(cat /sys/module/ftmod_kprobe/parameters/hits)"
+echo "kprobe: $(cat /sys/module/ftmod_kprobe/parameters/hits)"
 exec rmmod ftmod_kprobe
 END
 for probe in kfunc kretfunc; do
 	bpftrace -e "$probe:vfs_read { @calls = count(); }" -c "/bin/sh $TMP.kprobe" > "$TMP.out" 2>&1
-	at_least "$(sed -n 's/^kprobes: //p' "$TMP.out")" 50 "kprobes with a post_handler beside $probe see every call"
+	at_least "$(sed -n 's/^kprobe: //p' "$TMP.out")" 50 "a second kprobe with a post_handler beside $probe sees every call"
 	at_least "$(value "$(cat "$TMP.out")" calls)" 50 "  and so does $probe"
 done
 

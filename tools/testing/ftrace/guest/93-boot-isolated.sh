@@ -36,14 +36,15 @@ taskset 4 sh -c 'while :; do :; done' &
 other=$!
 sleep 1
 changes 1
-# On a busy host timers keep CPU 1 in the kernel for longer: the best of some rounds.
+# CPU 1 has 250 timer interrupts a second here, longer ones on a busy host, and a broadcast that comes
+# meanwhile is one more: the best of some rounds.
 for _ in 1 2 3 4 5; do
 	changes 3
-	[ "$(interrupts 1)" -gt $(($(interrupts 2) / 4)) ] || break
+	[ "$(interrupts 1)" -gt $(($(interrupts 2) / 8)) ] || break
 done
 echo "# CPU 1 was interrupted $(interrupts 1) times, CPU 2 $(interrupts 2) times"
 at_least "$(interrupts 2)" 100 "a CPU that is not isolated is interrupted by each broadcast"
-base_todo at_least $(($(interrupts 2) / 4)) "$(interrupts 1)" "an isolated CPU in user mode is not interrupted"
+base_todo at_least $(($(interrupts 2) / 8)) "$(interrupts 1)" "an isolated CPU in user mode is not interrupted"
 kill $user $other
 wait $user $other 2> /dev/null
 
@@ -103,15 +104,16 @@ set_to do_group_exit set_ftrace_filter
 checked() {
 	grep -c "csd_queue_cpu: cpu=$1 .* func=pid_check_current" "$TRACING/instances/isolated/trace"
 }
+spared=0
 for _ in 1 2 3 4 5; do
 	set_to $$ set_ftrace_pid
 	set_to "" trace
 	echo > "$TRACING/instances/isolated/trace"
 	echo $user >> "$TRACING/set_ftrace_pid"
-	[ "$(checked 1)" != 0 ] || break
+	[ "$(checked 1)" != 0 ] || spared=$((spared + 1))
 done
 base_todo at_least "$(checked 2)" 1 "a CPU that is not isolated checks its own task"
-is "$(checked 1)" 0 "the task of an isolated CPU in user mode is checked without an interrupt"
+at_least $spared 3 "the task of an isolated CPU in user mode is checked without an interrupt"
 kill $user $other
 wait $user $other 2> /dev/null
 at_least "$(grep -c "\-$user .*: do_group_exit <-" "$TRACING/trace")" 1 "the chosen task is traced when it enters the kernel"

@@ -6,16 +6,21 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
+/* Of the second one. */
 static unsigned int hits;
 module_param(hits, uint, 0444);
 
-static void post_handler(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+static void ignore(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static void count(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
 {
 	hits++;
 }
 
-static struct kprobe first = { .symbol_name = "vfs_open", .post_handler = post_handler };
-static struct kprobe second = { .symbol_name = "vfs_read", .post_handler = post_handler };
+static struct kprobe first = { .symbol_name = "vfs_open", .post_handler = ignore };
+static struct kprobe second = { .symbol_name = "vfs_read", .post_handler = count };
 static struct kprobe *kprobes[] = { &first, &second };
 
 static int __init ftmod_kprobe_init(void)

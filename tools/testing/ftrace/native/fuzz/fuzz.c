@@ -77,7 +77,7 @@ static void write_text(const char *path, const char *text, unsigned int options)
 		refused |= native_write_len(f, text + first, len - first) < 0;
 	refused |= native_close(f) < 0;
 	check("a write");
-	/* Words before the one that is refused count; two writes are two words; and an emptied file stays so. */
+	/* Only one word in one write: others may have been accepted. A file that was emptied stays empty. */
 	if (refused && !(options & 7) && strcspn(text, " \t\n\v\f\r") + 1 >= len) {
 		read_file(path, was, 4096);
 		if (strcmp(was, is))

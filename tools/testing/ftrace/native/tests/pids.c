@@ -264,29 +264,10 @@ static void clear_pids(void *data)
 	native_echo(PIDS, O_TRUNC, "");
 }
 
-static int add_pids(void *data)
+/* What was in the list stays. */
+static int append_pids(const char *words, const char *want)
 {
-	int ret = native_echo(PIDS, O_APPEND, data);
-	unsigned long left = native_fail_left();
-	char text[16];
-
-	if (ret)
-		return ret;
-	/* What was in the list stays. */
-	native_fail_nth(0);
-	native_cat(PIDS, text, sizeof(text), sizeof(text));
-	native_fail_nth(left);
-	return strcmp(text, "3\n4\n5\n") ? -EINVAL : 0;
-}
-
-static void restore_pids(void *data)
-{
-	native_echo(PIDS, O_TRUNC, "3");
-}
-
-static int add_to_processes(void *data)
-{
-	int ret = native_echo(PIDS, O_APPEND, data);
+	int ret = native_echo(PIDS, O_APPEND, words);
 	unsigned long left = native_fail_left();
 	char text[32];
 
@@ -295,7 +276,22 @@ static int add_to_processes(void *data)
 	native_fail_nth(0);
 	native_cat(PIDS, text, sizeof(text), sizeof(text));
 	native_fail_nth(left);
-	return strcmp(text, "3\n4\ntgid:5\n") ? -EINVAL : 0;
+	return strcmp(text, want) ? -EINVAL : 0;
+}
+
+static int add_pids(void *words)
+{
+	return append_pids(words, "3\n4\n5\n");
+}
+
+static void restore_pids(void *data)
+{
+	native_echo(PIDS, O_TRUNC, "3");
+}
+
+static int add_to_processes(void *words)
+{
+	return append_pids(words, "3\n4\ntgid:5\n");
 }
 
 static void restore_processes(void *data)

@@ -206,43 +206,39 @@ static bool note_parent(struct trace_entry *entry, void *data)
 	return true;
 }
 
+/* The graph tracer goes. The call of @func came from somewhere in @caller. */
+static void expect_parent(struct kunit *test, void *func, void (*caller)(struct kunit *test))
+{
+	unregister_ftrace_graph(&graph);
+	ftrace_free_filter(&graph.ops);
+	parent_seen = 0;
+	native_events(tr, note_parent, func);
+	KUNIT_EXPECT_GT(test, parent_seen, (unsigned long)caller);
+	KUNIT_EXPECT_LT(test, parent_seen, (unsigned long)caller + 2000);
+}
+
 /*
  * The caller is shown, and not what the graph tracer, which is called before, puts in place of the
  * return address.
  */
 static void callers_are_shown(struct kunit *test)
 {
-	unsigned long start = (unsigned long)callers_are_shown;
-
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&graph.ops, "ftrace_kunit_func1", 18, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&graph), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_func1(1), 2);
-	unregister_ftrace_graph(&graph);
-	parent_seen = 0;
-	native_events(tr, note_parent, ftrace_kunit_func1);
-	/* Somewhere in this function. */
-	KUNIT_EXPECT_GT(test, parent_seen, start);
-	KUNIT_EXPECT_LT(test, parent_seen, start + 2000);
-	ftrace_free_filter(&graph.ops);
+	expect_parent(test, ftrace_kunit_func1, callers_are_shown);
 }
 
 /* A function that ends with a jump leaves the next one what the graph tracer has put in place. */
 static void callers_of_jumps_are_shown(struct kunit *test)
 {
-	unsigned long start = (unsigned long)callers_of_jumps_are_shown;
-
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "set_ftrace_filter", O_TRUNC, "native_func_100"), 0);
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&graph.ops, "native_tail_func", 16, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&graph), 0);
 	KUNIT_EXPECT_EQ(test, native_tail_func(1), 101);
-	unregister_ftrace_graph(&graph);
-	parent_seen = 0;
-	native_events(tr, note_parent, native_funcs[0]);
-	KUNIT_EXPECT_GT(test, parent_seen, start);
-	KUNIT_EXPECT_LT(test, parent_seen, start + 2000);
-	ftrace_free_filter(&graph.ops);
+	expect_parent(test, native_funcs[0], callers_of_jumps_are_shown);
 }
 
 /* The options may change while the tracer runs, and are kept while it does not. */
