@@ -49,7 +49,7 @@ int ftrace_subops_set_guard(struct ftrace_ops *ops)
 /* Put @ops on the sites that its subops want, after @subops came or went. */
 static int subops_plan(struct ftrace_ops *ops, struct ftrace_ops *subops, unsigned int flags)
 {
-	const struct ftrace_change change = { ops, ftrace_ops_active(ops) };
+	const struct ftrace_change change = { ops, ftrace_ops_active(ops), subops };
 	const struct ftrace_scope all = { .all = true };
 	int ret;
 

@@ -137,6 +137,18 @@ static void users_fail_without_memory(struct kunit *test)
 	expect_calls(test, "a", "", "");
 }
 
+/* Another ops finds a site with wrong bytes. */
+static void fail_site(struct kunit *test, test_func_t func)
+{
+	static struct ftrace_ops ops;
+
+	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, func, true), 0);
+	ftrace_kunit_break_site(test, func);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), -EINVAL);
+}
+
 /* A user that is removed without memory leaves sites on until the next change. */
 static void users_go_without_memory(struct kunit *test)
 {
@@ -152,6 +164,7 @@ static void users_go_without_memory(struct kunit *test)
 	}
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&a.ops, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&b.ops, ftrace_kunit_func2, true), 0);
+	fail_site(test, ftrace_kunit_func4);
 	for (unsigned int n = 1; n < 20; n++) {
 		KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
 		KUNIT_ASSERT_EQ(test, register_ftrace_graph(&b), 0);
@@ -172,6 +185,7 @@ static void users_go_without_memory(struct kunit *test)
 	}
 	for (int i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other[i]), 0);
+	ftrace_kunit_mend_site(ftrace_kunit_func4);
 	native_expect_file(test, "enabled_functions", "");
 }
 
