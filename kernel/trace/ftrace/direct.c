@@ -147,6 +147,9 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 		return 0;
 
 	scope.hash[0] = ftrace_locked(ops->func_hash->filter_hash);
+	ret = ftrace_ask_unseen(ops, scope.hash[0]);
+	if (ret)
+		return ret;
 	ops->direct_call = addr;
 	ftrace_classes_stale(ops);
 	ret = ftrace_plan_run(&change, 1, &scope, FTRACE_PLAN_KEEPS);

@@ -197,6 +197,35 @@ bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 	return false;
 }
 
+/*
+ * While tracing is off, asks the owner of a direct caller, of which another address is about to be
+ * called, to share those of @funcs that it shares with an ops that changes the instruction pointer:
+ * no plan sees them. 0 or the refusal. ftrace_lock held.
+ */
+int ftrace_ask_unseen(struct ftrace_ops *direct, struct ftrace_hash *funcs)
+{
+	const enum ftrace_ops_cmd cmd = FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF;
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	struct ftrace_ops *op;
+	int i, ret;
+
+	lockdep_assert_held(&ftrace_lock);
+	if (!functions_off)
+		return 0;
+	for_each_ftrace_entry(funcs, entry, tmp, i) {
+		for_each_ftrace_ops(op) {
+			if (!(op->flags & FTRACE_OPS_FL_IPMODIFY) ||
+			    !ftrace_ops_wants(op, ftrace_site_of(entry->ip)))
+				continue;
+			ret = ftrace_direct_agrees(direct, entry->ip, cmd);
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
 /* The core does not call the ops any more. */
 static void ops_end(struct ftrace_ops *ops)
 {

@@ -25,6 +25,7 @@ void ftrace_ops_stop_wait(struct ftrace_ops *ops);
 int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new);
 bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 			   struct ftrace_hash *filter);
+int ftrace_ask_unseen(struct ftrace_ops *direct, struct ftrace_hash *funcs);
 int ftrace_set_enabled(bool on);
 
 /* subops.c: ops that run under another ops */

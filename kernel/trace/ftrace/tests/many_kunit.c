@@ -285,6 +285,14 @@ static void owner_is_asked_about_functions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked_of, ftrace_location((unsigned long)func2));
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func2)->direct, one);
 
+	/* Also while tracing is off, because nobody asks when it is switched on. */
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
+	asked_of = 0;
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_mod(&many, changed, true), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, asked_of, ftrace_location((unsigned long)func2));
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func2)->direct, one);
+
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
 	many_expect(test, one, one, 0);
 }

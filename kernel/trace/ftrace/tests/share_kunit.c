@@ -298,6 +298,24 @@ static void switched_off_callers_can_change(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, other));
 }
 
+/* But what is called then may not be able to share a function, and nobody asks later. */
+static void switched_off_callers_are_asked(struct kunit *test)
+{
+	unsigned long other = (unsigned long)ftrace_stub;
+
+	share_func1_both(test);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
+	answer = -EAGAIN;
+	asked = 0;
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, other), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF));
+	KUNIT_EXPECT_EQ(test, direct.direct_call, stub);
+	answer = 0;
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, other), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->direct, other);
+}
+
 /* An owner that agreed is told if the ops is not registered after all. */
 static void owners_hear_of_a_failure(struct kunit *test)
 {
@@ -453,6 +471,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(callers_without_owner_share_nothing),
 	KUNIT_CASE(new_addresses_are_asked_about),
 	KUNIT_CASE(switched_off_callers_can_change),
+	KUNIT_CASE(switched_off_callers_are_asked),
 	KUNIT_CASE(owners_hear_of_a_failure),
 	KUNIT_CASE(sharing_outlives_a_rival),
 	KUNIT_CASE(switching_asks_nobody),
