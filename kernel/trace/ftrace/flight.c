@@ -119,10 +119,11 @@ static void flight_lap(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool ti
 	do {
 		if ((old ^ next) & 1)
 			return;
-		end = (long)old >> 1;
-		WRITE_ONCE(c->end, end);
 	} while (!this_cpu_try_cmpxchg(cpu->next, &old, (u64)c->base << 1 | (~next & 1)));
 
+	/* Not earlier: who interrupts us before may end the lap, and farther behind. */
+	end = (long)old >> 1;
+	WRITE_ONCE(c->end, end);
 	for (u64 *slot = (u64 *)end; slot < (u64 *)c->behind; slot++)
 		WRITE_ONCE(*slot, 0);
 	/* Two laps later the word for the next record is the same again. */

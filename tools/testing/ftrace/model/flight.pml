@@ -11,7 +11,7 @@
  * nothing of what contexts do, so one record is watched, which may be any.
  *
  * A variant leaves out what a NO_ names. GATE_FIRST: a context looks whether recording is off
- * before its window. NMI: an NMI hits the interrupt while it gives a record back. Elsewhere an NMI
+ * before its window. END_FIRST: where a lap ends is stored before the next lap begins. NMI: an NMI hits the interrupt while it gives a record back. Elsewhere an NMI
  * would do nothing that the interrupt does not do to the task.
  */
 #include "claim.pml"
@@ -20,6 +20,7 @@ CLAIMS own_record;		/* who writes a record has reserved it last */
 CLAIMS in_memory;		/* there is memory behind the ring for all who begin a group there */
 CLAIMS shown_is_written;	/* what the reader shows was written by who reserved the record last */
 CLAIMS shown_is_of_its_lap;	/* what the reader shows was written in the lap that it is shown for */
+CLAIMS all_are_shown;		/* what was written in the lap before is shown, if no window is open */
 CLAIMS not_freed;		/* nobody writes to a ring that is freed */
 
 /*
@@ -94,16 +95,18 @@ inline end_lap(me)
 	:: begun || mine != my_lap -> break
 	:: !begun && mine == my_lap ->
 		STEP(me) old = next; mine = lap }
-		if
-		:: mine == my_lap -> STEP(me) lap_end = old }
-		:: mine != my_lap
-		fi;
+#ifdef END_FIRST
+		STEP(me) lap_end = (mine == my_lap -> old : lap_end) }
+#endif
 		/* cmpxchg() */
 		STEP(me)
 			begun = next == old && mine == my_lap && lap == my_lap;
 			next = (begun -> 0 : next);
 			lap = (begun -> NEXT(my_lap) : lap) }
 	od;
+#ifndef END_FIRST
+	STEP(me) lap_end = (begun -> old : lap_end) }
+#endif
 #ifndef NO_CLEAR
 	/* The next lap may need more of the memory behind the ring than this one. */
 	STEP(me) word = (begun && watched >= old -> 0 : word) }
@@ -226,12 +229,14 @@ end:	do
 active proctype other()
 {
 	byte p, p_lap, e;
+	bit quiet;
 
 	select (watched: 0 .. MEMORY - 1);
 	runs = 0;
 	off = 1;
 	if
 	:: true ->
+		quiet = !depth;
 		/* ftrace_flight_rewind(): the words are copied in any order. */
 		do
 		:: true ->
@@ -261,6 +266,8 @@ active proctype other()
 #endif
 				CLAIM(shown_is_of_its_lap, word == BEFORE(p_lap));
 				CLAIM(shown_is_written, written || owner != BEFORE(p_lap))
+			:: quiet && watched >= p && watched >= e && written ->
+				CLAIM(all_are_shown, word != BEFORE(p_lap) || owner != word)
 			:: else
 			fi }
 	:: true ->
