@@ -27,7 +27,9 @@
 
 #include <linux/ftrace.h>
 #include <linux/ftrace_flight.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/oom.h>
 #include <linux/slab.h>
 #include <linux/timex.h>
 #include <linux/tracepoint.h>
@@ -374,6 +376,29 @@ static int flight_ring_make(struct ftrace_flight *flight, int cpu, unsigned long
 	return 0;
 }
 
+/*
+ * As for pages of the ring buffer: what is clearly too much is refused, before others are killed for
+ * memory; and if somebody must be killed, it is who asked.
+ */
+static int flight_rings_make(struct ftrace_flight *flight, unsigned long size)
+{
+	bool task = current->mm;
+	int cpu, ret = 0;
+
+	if (si_mem_available() < (long)(size / PAGE_SIZE * num_possible_cpus()))
+		return -ENOMEM;
+	if (task)
+		set_current_oom_origin();
+	for_each_possible_cpu(cpu) {
+		ret = flight_ring_make(flight, cpu, size);
+		if (ret)
+			break;
+	}
+	if (task)
+		clear_current_oom_origin();
+	return ret;
+}
+
 static void flight_free(struct ftrace_flight *flight)
 {
 	int cpu;
@@ -409,7 +434,6 @@ static void flight_free_work(struct work_struct *work)
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed)
 {
 	struct ftrace_flight *flight = kzalloc(sizeof(*flight), GFP_KERNEL);
-	int cpu;
 
 	if (!flight)
 		return NULL;
@@ -423,9 +447,8 @@ struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, b
 	if (!flight->cpu || !flight->dump || (name && !flight->name))
 		goto fail;
 	flight_tell(flight);
-	for_each_possible_cpu(cpu)
-		if (flight_ring_make(flight, cpu, size))
-			goto fail;
+	if (flight_rings_make(flight, size))
+		goto fail;
 	scoped_guard(mutex, &flight_mutex)
 		list_add(&flight->list, &ftrace_flights);
 	return flight;

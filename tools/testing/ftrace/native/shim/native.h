@@ -57,6 +57,8 @@ extern bool native_quiet;
 /* On the current thread, the n-th allocation from now fails, if not 0. */
 void native_fail_nth(unsigned long n);
 unsigned long native_fail_left(void);
+/* Pages of memory that are left, as si_mem_available() says. */
+extern long native_pages_left;
 /* Returns true if this allocation must fail. */
 bool native_alloc_fails(gfp_t gfp);
 /* What was allocated and not freed. */

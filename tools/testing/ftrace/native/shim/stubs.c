@@ -7,6 +7,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/kallsyms.h>
 #include <linux/kdebug.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
@@ -34,6 +35,10 @@
 #include "native.h"
 
 int check_tsc_unstable(void) { return 0; }
+
+/* Pages of memory that are left. A case may change it. */
+long native_pages_left = LONG_MAX;
+long si_mem_available(void) { return native_pages_left; }
 
 DEFINE_MUTEX(text_mutex);
 DEFINE_MUTEX(module_mutex);

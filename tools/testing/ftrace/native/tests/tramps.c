@@ -241,6 +241,13 @@ static void recorders_need_memory(struct kunit *test)
 
 	/* Itself, three things that it points to, and the rings. */
 	KUNIT_EXPECT_EQ(test, native_sweep(test, &op), 4U + num_possible_cpus());
+	/* What is clearly too much is not tried. */
+	native_pages_left = num_possible_cpus() * 4 - 1;
+	KUNIT_EXPECT_EQ(test, make_recorder("name"), -ENOMEM);
+	native_pages_left++;
+	KUNIT_EXPECT_EQ(test, make_recorder("name"), 0);
+	put_recorder(NULL);
+	native_pages_left = LONG_MAX;
 }
 
 static u64 next_of(const struct ftrace_flight *flight)
