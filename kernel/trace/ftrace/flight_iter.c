@@ -96,6 +96,8 @@ void ftrace_flight_open(struct trace_iterator *iter)
 	struct flight_iter *fi;
 	bool records;
 
+	/* All dumps have one iterator, in which another tracer may have left something. */
+	iter->private = NULL;
 	/* A dump, with interrupts off, has cursors of its own. */
 	if (iter->snapshot || irqs_disabled())
 		return;

@@ -751,6 +751,34 @@ static void trampolines_record_times(struct kunit *test)
 	flight_trampolines(test, true);
 }
 
+/* A dump of a trace array with a recorder, into the iterator that all dumps have. */
+static void flight_dump(struct kunit *test, struct ftrace_flight *flight,
+			struct trace_iterator *iter)
+{
+	static struct tracer tracer = { .open = ftrace_flight_open };
+	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
+	unsigned long flags;
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	tr->flight = flight;
+	iter->tr = tr;
+	iter->trace = &tracer;
+	local_irq_save(flags);
+	ftrace_flight_open(iter);
+	local_irq_restore(flags);
+}
+
+/* Another tracer may have left something in the iterator. */
+static void dumps_begin_anew(struct kunit *test)
+{
+	struct trace_iterator *iter = kunit_kzalloc(test, sizeof(*iter), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	iter->private = iter;
+	flight_dump(test, flight_new_off(test, false), iter);
+	KUNIT_EXPECT_NULL(test, iter->private);
+}
+
 static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(each_call_is_there_once),
 	KUNIT_CASE(each_call_has_a_time),
@@ -770,6 +798,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(times_are_spread),
 	KUNIT_CASE(times_do_not_go_back),
 	KUNIT_CASE(times_of_calls_are_in_order),
+	KUNIT_CASE(dumps_begin_anew),
 	KUNIT_CASE(trampolines_record),
 	KUNIT_CASE(trampolines_record_times),
 	{ }

@@ -27,6 +27,20 @@ echo z > /proc/sysrq-trigger
 dump=$(dmesg)
 like "$dump" "Dumping ftrace buffer" "the trace is dumped"
 like "$dump" "vfs_read <-" "the dump has a recorded call"
+
+# All dumps have one iterator, in which the graph tracer leaves something.
+if grep -qw function_graph "$TRACING/available_tracers"; then
+	for tracer in function_graph flight; do
+		set_to $tracer current_tracer
+		set_to 1 tracing_on
+		taskset 1 sh -c 'read -r _ < /proc/version'
+		dmesg -c > /dev/null
+		echo z > /proc/sysrq-trigger
+		like "$(dmesg)" "vfs_read(\(\)| <-)" "a dump has the calls of $tracer"
+	done
+else
+	skip "no graph tracer"
+fi
 set_to nop current_tracer
 set_to "" set_ftrace_filter
 set_to 1 tracing_on
