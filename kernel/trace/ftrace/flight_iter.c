@@ -53,6 +53,8 @@ static u64 flight_clock(const struct ftrace_flight_cursor *cursor, u64 cycles)
 
 	if ((s64)all <= 0 || cycles < cursor->start.cycles)
 		return cursor->start.clock;
+	/* A time stamp counter that was set back would make the quotient overflow. */
+	cycles = min(cycles, cursor->stop.cycles);
 	return cursor->start.clock +
 		mul_u64_u64_div_u64(cycles - cursor->start.cycles,
 				    cursor->stop.clock - cursor->start.clock, all);

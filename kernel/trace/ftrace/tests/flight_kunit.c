@@ -779,6 +779,23 @@ static void dumps_begin_anew(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, iter->private);
 }
 
+/* After a suspend, the time stamp counter may have less than before. */
+static void calls_of_the_future_have_the_last_time(struct kunit *test)
+{
+	struct trace_iterator *iter = kunit_kzalloc(test, sizeof(*iter), GFP_KERNEL);
+	struct ftrace_flight *flight = flight_new(test, true);
+	u64 ts = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	flight_calls(flight, 0, 1);
+	flight_stopped(flight);
+	flight->start = (struct ftrace_flight_stamp){ .cycles = 1 };
+	flight->stop = (struct ftrace_flight_stamp){ .cycles = 2, .clock = BIT_ULL(62) };
+	flight_dump(test, flight, iter);
+	KUNIT_EXPECT_NOT_NULL(test, trace_flight_peek(iter, 0, NULL, &ts));
+	KUNIT_EXPECT_EQ(test, ts, BIT_ULL(62));
+}
+
 static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(each_call_is_there_once),
 	KUNIT_CASE(each_call_has_a_time),
@@ -799,6 +816,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(times_do_not_go_back),
 	KUNIT_CASE(times_of_calls_are_in_order),
 	KUNIT_CASE(dumps_begin_anew),
+	KUNIT_CASE(calls_of_the_future_have_the_last_time),
 	KUNIT_CASE(trampolines_record),
 	KUNIT_CASE(trampolines_record_times),
 	{ }
