@@ -275,6 +275,10 @@ void ftrace_flight_print_header(struct seq_file *m)
 	u64 written = 0, kept = 0, lost = 0;
 	int cpu;
 
+	if (iter->snapshot) {
+		trace_default_header(m);
+		return;
+	}
 	if (!flight) {
 		seq_puts(m, "# no memory to read the flight recorder\n");
 		return;
