@@ -31,30 +31,8 @@ like " $sites " ' ftmod_a_nest ftmod_a_one .*ftmod_a_two ' "the module's functio
 works ":mod:name" write "$F" ":mod:ftmod_a"
 is "$(names)" "$sites" "all functions of the module, and no others"
 is "$(filter | grep -vc '^ftmod_a_[a-z]* \[ftmod_a\]$\|^call_set \[ftmod_a\]$')" 0 "each reads back as: name [module]"
-works "*:mod:name" write "$F" "*:mod:ftmod_a"
-is "$(names)" "$sites" "  the same"
 works "glob:mod:name" write "$F" "ftmod_a_t*:mod:ftmod_a"
 is "$(names)" "ftmod_a_two" "matches in the module only"
-works "name:mod:name" append "$F" "ftmod_a_one:mod:ftmod_a
-"
-is "$(names)" "ftmod_a_one ftmod_a_two" "  appended"
-works "!name:mod:name" append "$F" "!ftmod_a_one:mod:ftmod_a
-"
-is "$(names)" "ftmod_a_two" "  one removed"
-works "a module's function by its plain name" append "$F" "ftmod_a_one
-"
-is "$(names)" "ftmod_a_one ftmod_a_two" "needs no module"
-works "!*:mod:name" append "$F" "!*:mod:ftmod_a
-"
-is "$(cat "$F")" "#### all functions enabled ####" "  all removed"
-
-works "two modules" write "$F" ":mod:ftmod_a ftmod_cb_one:mod:ftmod_callback"
-is "$(names)" "$(echo "$sites ftmod_cb_one" | tr ' ' '\n' | sort | joined)" "the filter has functions of both modules"
-works "all but a module" write "$F" "ftmod_a_one ftmod_cb_one ftmod_cb_two"
-works "  removed" append "$F" "!*:mod:ftmod_callback
-"
-is "$(names)" "ftmod_a_one" "  only the other one's are left"
-
 set_to function current_tracer
 set_to ':mod:ftmod_a' set_ftrace_filter
 echo 'nest 2' > "$TMP.call"
@@ -88,15 +66,6 @@ like "$(cat "$F")" '^ftmod_a_nest \[ftmod_a\]$' "the filter holds the functions"
 rmmod ftmod_a
 set_to nop current_tracer
 
-works "glob:mod:name before it is loaded" write "$F" "ftmod_a_t*:mod:ftmod_a"
-set_to function current_tracer
-load ftmod_a
-is "$(filter | grep -v : | cut -d' ' -f1)" ftmod_a_two "  takes what matches when it comes"
-record cp "$TMP.call" $call
-is "$(traced)" ftmod_a_two "what matched is traced, also alone in the module"
-set_to nop current_tracer
-rmmod ftmod_a
-set_to "" set_ftrace_filter
 works "notrace before it is loaded" write "$N" "ftmod_a_t*:mod:ftmod_a"
 set_to function current_tracer
 set_to ':mod:ftmod_a' set_ftrace_filter
@@ -107,54 +76,6 @@ rmmod ftmod_a
 set_to nop current_tracer
 set_to "" set_ftrace_notrace
 set_to "" set_ftrace_filter
-
-# A file that is open while the module goes.
-echo ':mod:ftmod_a' > "$F"
-load ftmod_a
-exec 5>> "$F"
-echo '!*' >&5
-echo vfs_read >&5
-rmmod ftmod_a
-exec 5>&-
-is "$(cat "$F")" vfs_read "a module goes while its word is in an open file"
-load ftmod_a
-is "$(names)" "$sites vfs_read" "  the word waits again"
-load ftmod_callback
-echo ftmod_cb_one >> "$F"
-exec 5>> "$F"
-echo '!ftmod_a_one' >&5
-rmmod ftmod_callback
-exec 5>&-
-unlike " $(names) " ' ftmod_a_one | ftmod_cb' "another module goes: what was taken out stays out"
-rmmod ftmod_a
-
-# Functions that were unloaded, beside a word that waits.
-load ftmod_a
-echo ftmod_a_one > "$F"
-echo '*:mod:nosuch' >> "$F"
-rmmod ftmod_a
-set_to function current_tracer
-echo '!*:mod:nosuch' >> "$F"
-is "$(cat "$F" "$TRACING/enabled_functions")" "" "without the word that waited the filter means no function"
-set_to nop current_tracer
-set_to "" set_ftrace_filter
-load ftmod_callback
-
-# A module that never comes, and taking it back.
-set_to ':mod:nosuch' set_ftrace_filter
-like "$(filter)" ':mod:nosuch$' "a module nobody knows is remembered"
-works "a word for an unknown module is taken back" append "$F" "!*:mod:nosuch
-"
-is "$(cat "$F")" "#### all functions enabled ####" "nothing is left of a word that was taken back"
-fails_with EINVAL "a word is taken back only once" append "$F" "!*:mod:nosuch
-"
-fails_with EINVAL "a function the module has not" append "$F" "nosuch:mod:ftmod_callback
-"
-fails_with EINVAL "a glob of modules that are not there" append "$F" "*:mod:nosuch*
-"
-fails_with EINVAL "any module, where none has the function" append "$F" "nosuch:mod:
-"
-is "$(cat "$F")" "#### all functions enabled ####" "refused words for modules are not remembered"
 
 # A module most likely comes back to the place that it left.
 for file in set_ftrace_filter set_ftrace_notrace; do
@@ -215,29 +136,6 @@ for time in first second third; do
 	rmmod ftmod_a
 	is "$(cat "$F")" "" "  and the filter is empty when it goes"
 done
-load ftmod_a
-works "a function of the kernel beside those of a module" append "$F" vfs_read
-rmmod ftmod_a
-is "$(names)" vfs_read "  which is left when the module goes"
-load ftmod_a
-works "the word removed while its module is there" append "$F" "!ftmod_a_t*:mod:ftmod_a
-"
-is "$(names)" vfs_read "  takes the functions away"
-rmmod ftmod_a
-is "$(names)" vfs_read "  and does not wait again"
-works "a word for a module" write "$F" ":mod:ftmod_a"
-load ftmod_a
-works "all its functions removed by name" append "$F" "!ftmod_a_*
-!call_set
-"
-is "$(cat "$F")" "#### all functions enabled ####" "  empty the filter"
-rmmod ftmod_a
-is "$(cat "$F")" "#### all functions enabled ####" "  which stays so"
-works "a word for a module" write "$F" ":mod:ftmod_a"
-load ftmod_a
-works "the filter overwritten" write "$F" vfs_read
-rmmod ftmod_a
-is "$(filter)" vfs_read "  forgets the word"
 set_to nop current_tracer
 set_to "" set_ftrace_filter
 
@@ -260,40 +158,6 @@ if [ -e "$MODULES/ftmod_fail.ko" ]; then
 else
 	skip "no module that fails to load"
 fi
-
-# Modules that come and go while the file is open.
-set_to vfs_rename set_ftrace_filter
-set_to function current_tracer
-exec 9> "$F"
-echo 'ftmod_a_t*:mod:ftmod_a' >&9
-load ftmod_a
-is "$(filter)" vfs_rename "nothing applies while the file is open"
-exec 9>&-
-is "$(filter)" "ftmod_a_two [ftmod_a]" "a module that came meanwhile is taken at the close"
-is "$(cut -d' ' -f1 "$TRACING/enabled_functions")" ftmod_a_two "a module that came meanwhile is traced at the close"
-set_to nop current_tracer
-set_to ftmod_a_one set_ftrace_filter
-exec 9>> "$F"
-echo vfs_read >&9
-rmmod ftmod_a
-exec 9>&-
-is "$(filter)" vfs_read "the functions of one that went meanwhile are not"
-load ftmod_a
-is "$(filter)" vfs_read "functions that went meanwhile are not in the filter when the module comes again, most likely to the same place"
-works "the last function is taken out" append "$F" "!vfs_read
-"
-is "$(cat "$F")" "#### all functions enabled ####" "a filter emptied by hand means all functions, because none of its functions was unloaded last"
-set_to ftmod_a_one set_ftrace_filter
-exec 9>> "$F"
-echo 'ftmod_a_two' >&9
-rmmod ftmod_a
-exec 9>&-
-is "$(filter)" "" "a filter is empty after all its functions were unloaded"
-unlike "$(cat "$F")" 'all functions enabled' "the filter does not come to mean all functions"
-works "taking out what is not in it" append "$F" "!vfs_read
-"
-unlike "$(cat "$F")" 'all functions enabled' "  does not make it so"
-set_to "" set_ftrace_filter
 
 # A module that is being unloaded and has lost its sites.
 # shellcheck disable=SC2317 # called through settled

@@ -5,13 +5,228 @@
 # Each memory allocation of an operation that failslab can refuse fails once. Either the operation
 # is refused and nothing has changed, or the operation has worked in full without that memory. Here
 # are operations of which the base does a part; those of the core alone are in native/tests.
+#
+# shellcheck disable=SC2317 # most functions are called through each_fails
 
 . "$(dirname "$0")/tap.sh"
-# shellcheck source=tools/testing/ftrace/guest/failing.sh
-. "$(dirname "$0")/failing.sh"
 
 slab=/sys/kernel/debug/failslab
 need $slab/ignore-gfp-wait /proc/self/fail-nth
+
+F=$TRACING/set_ftrace_filter
+
+# The core may have to report the failure itself, and the tracepoints of the base warn about theirs.
+complaints() {
+	kernel_log | bad_news | grep -vE 'Call Trace|WARNING: .*kernel/tracepoint.c:'
+}
+
+# each_fails NAME STATE RESTORE VERB...: each allocation of VERB fails once. STATE prints what must
+# not change, RESTORE undoes a success. No operation here needs MOST allocations.
+# CLOSED	whether the operation was carried out, nobody can know
+# SAID	the operation may be carried out in part, if the kernel log says so in these words
+# FREE	the operation itself needs no memory: it is refused as often as one that only opens the file
+MOST=1000
+CLOSED=
+SAID=
+FREE=
+points=0
+each_fails() {
+	name=$1 state=$2 restore=$3
+	shift 3
+	before=$($state)
+	ftio "$@" > "$TMP.out" 2>&1
+	full=$($state)
+	$restore
+	n=0 refused=0 changed='' lost='' partly='' degraded=0
+	while n=$((n + 1)) && [ $n -lt $MOST ]; do
+		[ -z "$SAID" ] || echo "ftrace-test: allocation $points+$n" > /dev/kmsg
+		ftio nth $n "$@" > "$TMP.out" 2>&1
+		status=$?
+		case $status in
+		0 | 4)	after=$($state)
+			if [ "$after" = "$before" ]; then
+				lost="$lost $n"
+			elif [ "$after" != "$full" ] && [ -n "$SAID" ] && said; then
+				degraded=$((degraded + 1))
+			elif [ "$after" != "$full" ]; then
+				partly="$partly $n"
+			fi ;;
+		1)	refused=$((refused + 1))
+			[ "$($state)" = "$before" ] || changed="$changed $n:$(cat "$TMP.out")" ;;
+		esac
+		[ "$status" -le 1 ] || break
+		$restore
+	done
+	$restore
+	[ "$($state)" = "$before" ] || changed="$changed afterwards"
+	points=$((points + n - 1))
+	[ $MOST -lt 1000 ] || is "$status" 4 "$name: all of its allocations were tried"
+	is "$changed" "" "$name: $((n - 1)) allocations; $refused are needed; the operation is refused and nothing changed"
+	[ -n "$CLOSED" ] || base_todo is "$lost$partly" "" "  what was not refused was done in full"
+	[ -z "$SAID" ] || base_todo at_least $degraded 1 "  or in part $degraded times, and the log says so"
+	if [ -n "$FREE" ]; then
+		base_todo is "$refused" "$FREE" "  the operation itself needs no memory"
+	else
+		at_least "$refused" 1 "  a failure was seen"
+	fi
+	is "$(complaints)" "" "  without a complaint"
+}
+
+# said: has the kernel said SAID since the operation began?
+said() {
+	dmesg | sed "1,/ftrace-test: allocation $points+$n\$/d" | grep -qE "$SAID"
+}
+
+# idle FILE: how many allocations a write needs that FILE does not understand.
+idle() {
+	n=0 idle=0
+	while n=$((n + 1)) && ftio nth $n write "$1" nosuch > "$TMP.out"; [ $? -le 1 ]; do
+		[ "$(cat "$TMP.out")" != ENOMEM ] || idle=$((idle + 1))
+	done
+	echo $idle
+}
+
+# each_shows NAME STATE VERB...: each allocation of VERB fails once. VERB prints something and
+# changes nothing. It is refused, or prints as much as with memory.
+each_shows() {
+	name=$1 state=$2
+	shift 2
+	before=$($state)
+	whole=$(ftio "$@")
+	n=0 refused=0 changed='' partly=''
+	while n=$((n + 1)) && [ $n -lt 1000 ]; do
+		got=$(ftio nth $n "$@" 2> /dev/null)
+		status=$?
+		case $status in
+		0 | 4)	[ "$got" = "$whole" ] || partly="$partly $n:$got" ;;
+		1 | 3)	refused=$((refused + 1)) ;;
+		esac
+		[ "$($state)" = "$before" ] || changed="$changed $n:$got"
+		[ "$status" != 4 ] || break
+	done
+	points=$((points + n - 1))
+	is "$status" 4 "$name: all of its allocations were tried"
+	is "$changed" "" "$name: $((n - 1)) allocations; $refused are needed; nothing changed"
+	base_todo is "$partly" "" "  all is shown, or an error: $whole"
+	at_least "$refused" 1 "  a failure was seen"
+	is "$(complaints)" "" "  without a complaint"
+}
+
+tracing_state() {
+	cat "$TRACING/current_tracer" "$F" "$TRACING/set_ftrace_notrace" | sed 's/:count=.*//'
+	cut -d'	' -f1 "$TRACING/enabled_functions"
+}
+filter_back() {
+	echo vfs_open > "$F"
+}
+tracer_off() {
+	echo nop > "$TRACING/current_tracer"
+}
+graph_on() {
+	echo function_graph > "$TRACING/current_tracer"
+}
+commands_back() {
+	clear_commands "$TRACING"
+}
+graph_state() {
+	cat "$TRACING/set_graph_function"
+	tracing_state
+}
+graph_back() {
+	echo vfs_open > "$TRACING/set_graph_function"
+}
+option() {
+	cat "$TRACING/options/func_stack_trace"
+	tracing_state
+}
+option_back() {
+	echo 0 > "$TRACING/options/func_stack_trace"
+}
+profiling() {
+	cat "$TRACING/function_profile_enabled"
+	tracing_state
+}
+profiling_back() {
+	echo 0 > "$TRACING/function_profile_enabled"
+}
+module_state() {
+	cut -d' ' -f1 /proc/modules
+	sed -n '1s/ .*//p' "$TRACING/dyn_ftrace_total_info"
+	tracing_state | grep -v ':mod:'
+}
+module_back() {
+	[ ! -d /sys/module/ftmod_a ] || rmmod ftmod_a
+}
+# The word stays, and waits again when the module has gone.
+module_wanted() {
+	module_back
+	grep -q ':mod:' "$F" || echo '*:mod:ftmod_a' >> "$F"
+}
+# The functions of a module leave the filter with the module.
+module_there() {
+	[ -d /sys/module/ftmod_a ] || insmod "$MODULES/ftmod_a.ko"
+	echo 'ftmod_a_*' > "$F"
+	echo ftmod_a_one:traceoff >> "$F"
+	echo ftmod_a_two:stacktrace:5 >> "$F"
+}
+sample_back() {
+	[ ! -d /sys/module/ftrace_direct ] || rmmod ftrace_direct
+}
+direct_filter() {
+	echo 'ftmod_direct_*' > "$F"
+}
+# What the direct callers see, and which functions are on.
+D=/sys/module/ftmod_direct/parameters
+direct_state() {
+	cat "$D/calls"
+	tracing_state
+}
+direct_off() {
+	[ "$(cat "$D/calls")" = "0 0 right" ] || echo unregister > "$D/step"
+}
+# direct_on: the direct callers as before, the first of the two trampolines. The variable direct
+# says which.
+direct_on() {
+	case $(cat "$D/calls") in
+	0\ 0\ *) echo "$direct" > "$D/step" ;;
+	0\ *) echo modify > "$D/step" ;;
+	esac
+}
+probe_state() {
+	cat "$TRACING/dynamic_events" "$TRACING"/events/f/*/enable
+	tracing_state
+}
+probes_off() {
+	for file in "$TRACING"/events/f/*/enable; do
+		echo 0 > "$file"
+	done
+}
+# For other files: the operation changes FILE, and BACK undoes the change.
+file_state() {
+	cat "$FILE"
+	tracing_state
+}
+file_back() {
+	echo "$BACK" > "$FILE"
+}
+instances() {
+	ls "$TRACING/instances"
+	cut -d'	' -f1 "$TRACING/enabled_functions"
+}
+no_instance() {
+	[ ! -d "$TRACING/instances/f" ] || rmdir "$TRACING/instances/f"
+}
+instance_back() {
+	[ -d "$TRACING/instances/f" ] || mkdir "$TRACING/instances/f"
+}
+snapshot_state() {
+	sed 's/:count=.*//' "$TRACING/instances/f/set_ftrace_filter"
+	cut -d'	' -f1 "$TRACING/enabled_functions"
+}
+snapshot_back() {
+	clear_commands "$TRACING/instances/f"
+	echo 0 > "$TRACING/instances/f/snapshot"
+}
 
 verbose=$(cat $slab/verbose)
 echo 0 > $slab/verbose
@@ -69,7 +284,7 @@ if [ -e "$TRACING/set_graph_function" ]; then
 	n=0 wrong='' kept=0
 	while n=$((n + 1)) && [ $n -lt 400 ]; do
 		echo function_graph > "$second"
-		ftio $HOW $n write "$second" nop > "$TMP.out" 2>&1
+		ftio nth $n write "$second" nop > "$TMP.out" 2>&1
 		status=$?
 		[ "$(cat "$second")" = nop ] || continue
 		! grep -q '^vfs_write (2)' "$TRACING/enabled_functions" || kept=$((kept + 1))
@@ -183,14 +398,12 @@ else
 	skip "no ftmod_direct.ko"
 fi
 L=/sys/kernel/livepatch/livepatch_sample
-# shellcheck disable=SC2317
 patched() {
 	ls /sys/kernel/livepatch
 	grep -v ^Mem /proc/cmdline
 	module_state
 }
 # A patch leaves when no task is in the old or the new function.
-# shellcheck disable=SC2317
 patch_back() {
 	[ ! -e "$L/enabled" ] || echo 0 > "$L/enabled"
 	while [ -d /sys/module/livepatch_sample ] && ! rmmod livepatch_sample 2> /dev/null; do
@@ -219,13 +432,11 @@ else
 	skip "no kprobe or fprobe events"
 fi
 E=$TRACING/events/sched/sched_switch/enable
-# shellcheck disable=SC2317
 event_state() {
 	cat "$E"
 	tracing_state
 }
 # Each command that is left keeps the event.
-# shellcheck disable=SC2317
 event_back() {
 	commands_back
 	[ "$(cat "$E")" = 0 ] || kept=yes

@@ -72,15 +72,11 @@ full=$(pieces)
 
 # without DIR: the tracer of DIR goes without any memory.
 without() {
-	large=/dev/null
-	[ ! -d /sys/module/ftmod_refuse ] || large=/sys/module/ftmod_refuse/parameters/nth
-	exec 3> "$1/current_tracer" 4> /proc/self/make-it-fail 5> $large
-	echo 1+ >&5
+	exec 3> "$1/current_tracer" 4> /proc/self/make-it-fail
 	echo 1 >&4
 	if echo nop >&3; then went=yes; else went=no; fi
 	echo 0 >&4
-	echo 0 >&5
-	exec 3>&- 4>&- 5>&-
+	exec 3>&- 4>&-
 }
 take_memory() {
 	verbose=$(cat $slab/verbose)
@@ -157,25 +153,6 @@ else
 	skip "no ftmod_many"
 fi
 
-# failslab refuses no large memory, which a change of all functions needs.
-if [ -e "$MODULES/ftmod_refuse.ko" ] && insmod "$MODULES/ftmod_refuse.ko"; then
-	before=$(cut -d'	' -f1 "$TRACING/enabled_functions")
-	for tracer in function function_graph; do
-		grep -qw $tracer "$TRACING/available_tracers" || continue
-		set_to '' set_ftrace_filter
-		set_to $tracer current_tracer
-		take_memory
-		without "$TRACING"
-		give_memory
-		is "$went" yes "$tracer: the tracer of all functions goes without any memory, small or large"
-		unlike "$(cat /sys/module/ftmod_refuse/parameters/last)" none "  which it asked for"
-		is "$(cut -d'	' -f1 "$TRACING/enabled_functions")" "$before" "  and is off all functions"
-		is "$(all_nops)" "all nops" "  each site is a nop again"
-	done
-	rmmod ftmod_refuse
-else
-	skip "no ftmod_refuse.ko"
-fi
 is "$(kernel_log | bad_news | grep -v 'Call Trace')" "" "no complaint about refused memory"
 log_mark
 

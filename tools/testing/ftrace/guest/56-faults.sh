@@ -6,6 +6,8 @@
 # the operation is refused and nothing has changed, or the operation has worked for all other sites.
 # In both cases that one site is listed as failed, and the next operation works.
 
+# shellcheck disable=SC2317 # most functions are called through each_check
+
 . "$(dirname "$0")/tap.sh"
 need /sys/kernel/debug/fail_ftrace_site /proc/self/fail-nth
 need_module ftmod_a ftmod_callback
@@ -83,86 +85,70 @@ each_check() {
 	is "$(complaints)" "" "  without a complaint"
 }
 
-# shellcheck disable=SC2317 # called through each_check
 fresh() {
 	[ ! -d /sys/module/ftmod_a ] || rmmod ftmod_a
 }
-# shellcheck disable=SC2317 # called through each_check
 loaded() {
 	fresh
 	insmod "$ftmod"
 }
-# shellcheck disable=SC2317 # called through each_check
 command_on() {
 	clear_commands "$TRACING"
 	named_on
 	echo ftmod_a_two:traceoff >> "$F"
 }
-# shellcheck disable=SC2317 # called through each_check
 no_command() {
 	clear_commands "$TRACING"
 	named
 }
 # direct_of WHAT: a direct caller of WHAT, or none.
-# shellcheck disable=SC2317 # called through each_check
 direct_of() {
 	[ ! -d /sys/module/ftmod_direct ] || rmmod ftmod_direct
 	insmod "$MODULES/ftmod_direct.ko"
 	[ -z "$1" ] || echo "$1" > "$D/step"
 }
-# shellcheck disable=SC2317 # called through each_check
 no_direct() {
 	direct_of ''
 }
-# shellcheck disable=SC2317 # called through each_check
 direct_one() {
 	direct_of one
 }
-# shellcheck disable=SC2317 # called through each_check
 direct_all() {
 	direct_of all
 }
 # An event keeps the module.
-# shellcheck disable=SC2317 # called through each_check
 no_event() {
 	[ ! -e "$TRACING/events/f/e/enable" ] || echo 0 > "$TRACING/events/f/e/enable"
 	echo > "$TRACING/dynamic_events"
 	loaded
 }
-# shellcheck disable=SC2317 # called through each_check
 kprobe_event() {
 	no_event
 	echo 'p:f/e ftmod_a_one' >> "$TRACING/dynamic_events"
 }
-# shellcheck disable=SC2317 # called through each_check
 fprobe_event() {
 	no_event
 	echo 'f:f/e ftmod_a_one' >> "$TRACING/dynamic_events"
 }
-# shellcheck disable=SC2317 # called through each_check
 stack_filter() {
 	echo 0 > "$STACK"
 	loaded
 	echo ftmod_a_one > "$TRACING/stack_trace_filter"
 }
-# shellcheck disable=SC2317 # called through each_check
 stack_on() {
 	stack_filter
 	echo 1 > "$STACK"
 }
-# shellcheck disable=SC2317 # called through each_check
 no_profile() {
 	echo 0 > "$TRACING/function_profile_enabled"
 	globbed
 }
-# shellcheck disable=SC2317 # called through each_check
 profile_on() {
 	no_profile
 	echo 1 > "$TRACING/function_profile_enabled"
 }
 # A patch leaves when no task is in the old or the new function.
 L=/sys/kernel/livepatch/ftmod_patch
-# shellcheck disable=SC2317 # called through each_check
 no_patch() {
 	[ ! -e "$L/enabled" ] || echo 0 > "$L/enabled"
 	while [ -d /sys/module/ftmod_patch ] && ! rmmod ftmod_patch 2> /dev/null; do
@@ -170,51 +156,42 @@ no_patch() {
 	done
 	loaded
 }
-# shellcheck disable=SC2317 # called through each_check
 named() {
 	loaded
 	echo ftmod_a_one > "$F"
 }
-# shellcheck disable=SC2317 # called through each_check
 globbed() {
 	loaded
 	echo 'ftmod_a_*' > "$F"
 }
-# shellcheck disable=SC2317 # called through each_check
 named_on() {
 	named
 	echo function > "$TRACING/current_tracer"
 }
-# shellcheck disable=SC2317 # called through each_check
 glob_on() {
 	globbed
 	echo function > "$TRACING/current_tracer"
 }
-# shellcheck disable=SC2317 # called through each_check
 instance() {
 	echo nop > "$I/current_tracer"
 	loaded
 	echo 'ftmod_a_*' > "$I/set_ftrace_filter"
 }
 # ops_of FLAGS: the first ops of the module wants a function.
-# shellcheck disable=SC2317 # called through each_check
 ops_of() {
 	[ ! -d /sys/module/ftmod_callback ] || rmmod ftmod_callback
 	insmod "$MODULES/ftmod_callback.ko"
 	echo "0 flags $1" > "$P/step"
 	echo '0 filter ftmod_cb_one' > "$P/step"
 }
-# shellcheck disable=SC2317 # called through each_check
 redirects() {
 	ops_of 1004 # IPMODIFY and SAVE_REGS
 }
-# shellcheck disable=SC2317 # called through each_check
 second() {
 	ops_of 0
 	echo '0 register' > "$P/step"
 	echo '1 filter ftmod_cb_one' > "$P/step"
 }
-# shellcheck disable=SC2317 # called through each_check
 wanted() {
 	fresh
 	echo '*:mod:ftmod_a' > "$F"

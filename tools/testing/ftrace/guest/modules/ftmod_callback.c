@@ -5,22 +5,14 @@
  * There are two kinds of tests. A write to "step" does one API call on one of four ops and returns
  * the error to the writer, so the script decides the order of calls and sees the exact errno;
  * "hits" says how often each ops was called. A write to "run" does a whole test, about what the
- * callback sees (registers, stack, parent) or about timing; "result" has a line for each check.
+ * callback sees (registers, stack, parent); "result" has a line for each check.
  */
 #include <linux/compiler.h>
-#include <linux/completion.h>
-#include <linux/cpu.h>
-#include <linux/delay.h>
-#include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
-#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/percpu.h>
-#include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 
@@ -190,73 +182,7 @@ static bool in_syscall_entry(unsigned long addr)
 	       in_function(addr, "do_fast_syscall_32");
 }
 
-static struct test_ops tests[40];
-
-static void run_count(void)
-{
-	struct test_ops *a = &tests[0], *b = &tests[1], *c = &tests[2];
-	int i;
-
-	if (start_ops(a, count_hit, 0, "ftmod_cb_one"))
-		return;
-	for (i = 0; i < 5; i++)
-		ftmod_cb_one(i, i);
-	for (i = 0; i < 3; i++)
-		ftmod_cb_two(i, i);
-	check(atomic_read(&a->hits) == 5, "alone: 5 calls of its function, seen %d", atomic_read(&a->hits));
-	ftmod_cb_outer(1);
-	check(in_function(a->ip, "ftmod_cb_one"), "ip is in the traced function: %ps", (void *)a->ip);
-	check(in_function(a->parent_ip, "ftmod_cb_outer"), "parent_ip is in its caller: %ps", (void *)a->parent_ip);
-
-	if (start_ops(b, count_hit, 0, "ftmod_cb_one") ||
-	    start_ops(c, count_hit, FTRACE_OPS_FL_RECURSION, "ftmod_cb_*"))
-		return;
-	set_filter(b, "ftmod_cb_two", false);
-	atomic_set(&a->hits, 0);
-	for (i = 0; i < 5; i++)
-		ftmod_cb_outer(i);
-	for (i = 0; i < 3; i++)
-		ftmod_cb_two(i, i);
-	check(atomic_read(&a->hits) == 5, "three ops: the one on one function, 5 calls, seen %d",
-	      atomic_read(&a->hits));
-	check(atomic_read(&b->hits) == 8, "three ops: the one on two functions, 8 calls, seen %d",
-	      atomic_read(&b->hits));
-	check(atomic_read(&c->hits) == 13, "three ops: the one with a glob, 13 calls, seen %d",
-	      atomic_read(&c->hits));
-	check(in_function(a->parent_ip, "ftmod_cb_outer"), "three ops: parent_ip is in the caller: %ps",
-	      (void *)a->parent_ip);
-	stop_ops(b);
-	ftmod_cb_outer(0);
-	check(atomic_read(&a->hits) == 6 && atomic_read(&b->hits) == 8 && atomic_read(&c->hits) == 15,
-	      "one of three gone: the others see on, %d %d %d", atomic_read(&a->hits), atomic_read(&b->hits),
-	      atomic_read(&c->hits));
-	stop_ops(c);
-	stop_ops(a);
-	ftmod_cb_outer(0);
-	check(atomic_read(&a->hits) == 6 && atomic_read(&c->hits) == 15, "all gone: nothing is seen");
-}
-
-static void run_many(void)
-{
-	int i, wrong = 0;
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (start_ops(&tests[i], count_hit, 0, i % 2 ? "ftmod_cb_one" : "ftmod_cb_two"))
-			return;
-	for (i = 0; i < 3; i++)
-		ftmod_cb_one(i, i);
-	ftmod_cb_two(i, i);
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		wrong += atomic_read(&tests[i].hits) != (i % 2 ? 3 : 1);
-	check(!wrong, "20 ops on each of two functions: %d with a wrong count", wrong);
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		stop_ops(&tests[i]);
-	ftmod_cb_one(0, 0);
-	wrong = 0;
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		wrong += atomic_read(&tests[i].hits) != (i % 2 ? 3 : 1);
-	check(!wrong, "20 ops on each of two functions removed: %d saw another call", wrong);
-}
+static struct test_ops tests[3];
 
 static void check_regs(struct test_ops *t, const char *what, bool full)
 {
@@ -418,125 +344,12 @@ static void run_stack(void)
 	stop_ops(a);
 }
 
-/* Filters set by address, alone and in a batch. */
-static void run_ips(void)
-{
-	unsigned long good[2] = { (unsigned long)ftmod_cb_one, (unsigned long)ftmod_cb_two };
-	unsigned long mixed[2] = { (unsigned long)ftmod_cb_many, (unsigned long)&tests };
-	struct test_ops *a = &tests[0];
-	int ret;
-
-	if (start_ops(a, count_hit, 0, "ftmod_cb_outer"))
-		return;
-	ret = ftrace_set_filter_ips(&a->ops, good, 2, 0, 1);
-	ftmod_cb_one(0, 0);
-	ftmod_cb_two(0, 0);
-	ftmod_cb_outer(0);
-	check(!ret && atomic_read(&a->hits) == 3, "two addresses replace a filter: %d, %d hits", ret,
-	      atomic_read(&a->hits));
-	ret = ftrace_set_filter_ips(&a->ops, mixed, 2, 0, 0);
-	check(ret == -EINVAL, "a batch with an address that is no function: %d", ret);
-	atomic_set(&a->hits, 0);
-	ftmod_cb_many(0, 0, 0, 0, 0, 0, 0, 0);
-	check(atomic_read(&a->hits) == 0, "nothing of a refused batch is taken");
-	ret = ftrace_set_filter_ip(&a->ops, good[0], 1, 0);
-	ftmod_cb_one(0, 0);
-	ftmod_cb_two(0, 0);
-	check(!ret && atomic_read(&a->hits) == 1, "one address removed: %d, %d hits", ret, atomic_read(&a->hits));
-	ret = ftrace_set_filter_ip(&a->ops, good[0], 1, 0);
-	check(ret == -ENOENT, "one address removed again: %d", ret);
-	ret = ftrace_set_filter_ip(&a->ops, mixed[1], 0, 0);
-	check(ret == -EINVAL, "an address that is no function: %d", ret);
-	stop_ops(a);
-}
-
-/* A task on every CPU that calls the traced functions. */
-static int caller_thread(void *unused)
-{
-	while (!kthread_should_stop()) {
-		int i;
-
-		for (i = 0; i < 200; i++)
-			ftmod_cb_outer(i);
-		cond_resched();
-	}
-	return 0;
-}
-
-static DEFINE_PER_CPU(struct task_struct *, caller);
-
-static void start_callers(void)
-{
-	int cpu;
-
-	for_each_online_cpu(cpu) {
-		struct task_struct *t = kthread_create_on_cpu(caller_thread, NULL, cpu, "ftmod_caller/%u");
-
-		if (IS_ERR(t)) {
-			check(false, "start a thread: %ld", PTR_ERR(t));
-			continue;
-		}
-		per_cpu(caller, cpu) = t;
-		wake_up_process(t);
-	}
-}
-
-static void stop_callers(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		if (per_cpu(caller, cpu))
-			kthread_stop(per_cpu(caller, cpu));
-		per_cpu(caller, cpu) = NULL;
-	}
-}
-
-/*
- * The memory of the ops is freed as soon as unregistering returns, while all CPUs call the traced
- * function again and again. A late callback would count in poisoned memory, or run a freed
- * trampoline.
- */
-static void run_dynamic(void)
-{
-	static const unsigned long flags[] = { 0, FTRACE_OPS_FL_SAVE_REGS, FTRACE_OPS_FL_RECURSION, FTRACE_OPS_FL_RCU };
-	int i, late = 0, silent = 0;
-
-	start_callers();
-	for (i = 0; i < 12; i++) {
-		struct test_ops *t = kzalloc(sizeof(*t), GFP_KERNEL);
-		int hits, patience = 100;
-
-		if (!t || start_ops(t, count_hit, flags[i % 4], i % 3 ? "ftmod_cb_one" : "ftmod_cb_*")) {
-			kfree(t);
-			break;
-		}
-		while (!atomic_read(&t->hits) && patience--)
-			msleep(20);
-		stop_ops(t);
-		hits = atomic_read(&t->hits);
-		silent += !hits;
-		mdelay(1);
-		late += atomic_read(&t->hits) != hits;
-		memset(t, 0x6b, sizeof(*t));
-		kfree(t);
-	}
-	stop_callers();
-	check(i == 12, "12 dynamic ops came and went: %d", i);
-	check(!silent, "each was called: %d were not", silent);
-	check(!late, "no ops is called after unregistering: %d were", late);
-}
-
 const struct run runs[] = {
-	{ "count", run_count },
-	{ "many", run_many },
 	{ "regs", run_regs },
 	{ "partial", run_partial },
 	{ "ipmodify", run_ipmodify },
 	{ "recursion", run_recursion },
 	{ "stack", run_stack },
-	{ "ips", run_ips },
-	{ "dynamic", run_dynamic },
 	{ }
 };
 
@@ -563,8 +376,6 @@ static int step_set(const char *val, const struct kernel_param *kp)
 		return ftrace_set_filter(&t->ops, name, strlen(name), 0);
 	if (!strcmp(verb, "all"))
 		return ftrace_set_filter(&t->ops, NULL, 0, 1);
-	if (!strcmp(verb, "notrace"))
-		return ftrace_set_notrace(&t->ops, name, strlen(name), 1);
 	if (!strcmp(verb, "flags"))
 		return kstrtoul(arg, 16, &t->ops.flags);
 	if (!strcmp(verb, "nested")) {

@@ -30,7 +30,7 @@
 
 #define NOBODY	65534
 #define RING_PAGES	1024
-#define REFUSE		"/sys/module/ftmod_refuse/parameters/nth"
+#define FAIL_NTH	"/proc/self/fail-nth"
 
 /* The kernel's names of the errors. */
 #ifdef __x86_64__
@@ -56,7 +56,6 @@ static const char usage[] =
 	"  insmod FILE        rmmod NAME\n"
 	"  nobody VERB ...    do VERB as an unprivileged user\n"
 	"  nth N VERB ...     do VERB; its Nth failable allocation fails; status 4 if it made fewer\n"
-	"  refuse N VERB ...  the same with the allocations that ftmod_refuse refuses; N+: and all that follow\n"
 	"  nops               read \"ADDRESS NAME\" lines, list those not the 5-byte nop in /proc/kcore; or \"all nops\"\n"
 	"  bytes ADDRESS N    print N bytes of kernel memory\n"
 	"  perf ID FILTER [N]  count what an event, or N together, of trace event ID see of 10 one-byte reads\n"
@@ -193,23 +192,23 @@ static int as_nobody(int argc, char **argv)
  * Each allocation that may fail counts the number in the file down. If 1 or more is left, no
  * allocation failed.
  */
-static int with_failure(const char *file, const char *n, int argc, char **argv)
+static int with_failure(const char *n, int argc, char **argv)
 {
 	char left[16] = "";
-	int fd = open(file, O_RDWR);
+	int fd = open(FAIL_NTH, O_RDWR);
 	int err, ret;
 
 	/* The kernel allocates for the first read, and stdio for its first output: not later. */
 	if (fd < 0 || read(fd, left, sizeof(left) - 1) < 0)
-		die(file);
+		die(FAIL_NTH);
 	setvbuf(stdout, malloc(BUFSIZ), _IOFBF, BUFSIZ);
 	if (pwrite(fd, n, strlen(n), 0) < 0)
-		die(file);
+		die(FAIL_NTH);
 	ret = run(argc, argv);
 	memset(left, 0, sizeof(left));
 	err = pread(fd, left, sizeof(left) - 1, 0) < 0;
 	if (pwrite(fd, "0", 1, 0) < 0 || err)
-		die(file);
+		die(FAIL_NTH);
 	return atoi(left) > 0 ? 4 : ret;
 }
 
@@ -646,9 +645,7 @@ static int run(int argc, char **argv)
 	if (!strcmp(verb, "nobody") && argc > 1)
 		return as_nobody(argc - 1, argv + 1);
 	if (!strcmp(verb, "nth") && argc > 2)
-		return with_failure("/proc/self/fail-nth", argv[1], argc - 2, argv + 2);
-	if (!strcmp(verb, "refuse") && argc > 2)
-		return with_failure(REFUSE, argv[1], argc - 2, argv + 2);
+		return with_failure(argv[1], argc - 2, argv + 2);
 	if (!strcmp(verb, "nops") && argc == 1)
 		return check_nops();
 	if (!strcmp(verb, "bytes") && argc == 3)

@@ -249,6 +249,10 @@ static void files_are_open_during_a_load(struct kunit *test)
 	native_mod_release();
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "native_func_201\nnative_func_202\n");
+	/* Nor when the module comes to the same place again. */
+	native_mod_load();
+	native_expect_file(test, FILTER, "native_func_201\nnative_func_202\n");
+	native_mod_release();
 
 	f = native_open(FILTER, O_WRONLY | O_TRUNC);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
@@ -314,6 +318,42 @@ static void words_follow_their_module(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "native_mod_3 [native_mod]\n");
 	native_mod_release();
+	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
+}
+
+/* io_uring does not take the lock of the file position, so writers of one open file may come together. */
+struct writer {
+	struct native_file	*f;
+	const char		*word;
+	unsigned int		refused;
+};
+
+static int write_again_and_again(void *data)
+{
+	struct writer *w = data;
+
+	for (unsigned int i = 0; i < 500; i++)
+		w->refused += native_write(w->f, w->word) != 0;
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+static void writers_take_turns(struct kunit *test)
+{
+	struct writer writers[] = { { .word = "native_func_201 " }, { .word = "!native_func_2* " } };
+	struct native_file *f = append(test, "");
+	struct task_struct *tasks[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		writers[i].f = f;
+		tasks[i] = kthread_run_on_cpu(write_again_and_again, &writers[i], 2 + i, "files/%u");
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		kthread_stop(tasks[i]);
+		KUNIT_EXPECT_EQ(test, writers[i].refused, 0U);
+	}
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
 }
 
@@ -524,6 +564,7 @@ static struct kunit_case files_cases[] = {
 	KUNIT_CASE(functions_leave_with_the_module),
 	KUNIT_CASE(files_are_open_during_a_load),
 	KUNIT_CASE(words_follow_their_module),
+	KUNIT_CASE(writers_take_turns),
 	KUNIT_CASE(copies_wait_for_a_load),
 	KUNIT_CASE(instances_leave_nothing),
 	KUNIT_CASE(instances_need_memory),

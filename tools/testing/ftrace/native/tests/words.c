@@ -56,6 +56,7 @@ static void globs_name_functions(struct kunit *test)
 		{ "native_f?nc_201x", NULL },
 		{ "native_func_2?12", NULL },
 		{ "!nosuch", NULL },
+		{ "!!native_func_201", NULL },
 		{ "_func_201", NULL },
 	};
 
