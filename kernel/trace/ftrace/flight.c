@@ -377,8 +377,8 @@ static int flight_ring_make(struct ftrace_flight *flight, int cpu, unsigned long
 }
 
 /*
- * As for pages of the ring buffer: what is clearly too much is refused, and if a task must be killed
- * for memory, it is this one.
+ * As for pages of the ring buffer: what is clearly too much is refused, and if a task must be
+ * killed for memory, it is this one.
  */
 static int flight_rings_make(struct ftrace_flight *flight, unsigned long size)
 {

@@ -104,9 +104,12 @@ bool ftrace_listing_seek(struct ftrace_listing *l, loff_t pos)
 /**
  * ftrace_listing_pause - prepare a listing for the drop of ftrace_lock
  * @l: the listing
+ *
+ * Context: Process context. ftrace_lock held.
  */
 void ftrace_listing_pause(struct ftrace_listing *l)
 {
+	lockdep_assert_held(&ftrace_lock);
 	if (l->walking && l->held)
 		ftrace_names_pause(&l->names);
 	l->held = false;

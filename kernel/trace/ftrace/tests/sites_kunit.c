@@ -32,19 +32,23 @@ static bool site_failed(test_func_t func)
 /* A site with unexpected bytes is not changed, and all other sites go on working. */
 static void bad_site_is_left_alone(struct kunit *test)
 {
+	static char * const words[] = { "ftrace_kunit_func4", "ftrace_kunit_func*" };
 	struct ftrace_class *before = ftrace_kunit_class(ftrace_kunit_func4);
 
 	ftrace_kunit_add_ops(test, &ops_a);
-	ftrace_kunit_break_site(test, ftrace_kunit_func4);
 
 	/*
-	 * Named after a glob matched it: an error, also for the other functions. This is
+	 * Named before or after a glob matched it: an error, also for the other functions. This is
 	 * the first check of the site.
 	 */
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func*", 18, 1), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func4", 18, 0), 0);
-	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
-	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	for (unsigned int after = 0; after < 2; after++) {
+		ftrace_kunit_mend_site(ftrace_kunit_func4);
+		ftrace_kunit_break_site(test, ftrace_kunit_func4);
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, words[after], 18, 1), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops_a, words[!after], 18, 0), 0);
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops_a), -EINVAL);
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	}
 
 	/* By a glob: the other functions are traced. */
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops_a, "ftrace_kunit_func*", 18, 1), 0);

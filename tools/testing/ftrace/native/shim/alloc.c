@@ -29,7 +29,7 @@ unsigned long native_fail_left(void)
 
 unsigned long native_live(void)
 {
-	return atomic_long_read(&live);
+	return atomic_long_read(&live) + native_percpu_live();
 }
 
 bool native_alloc_fails(gfp_t gfp)

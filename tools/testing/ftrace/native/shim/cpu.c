@@ -86,7 +86,7 @@ void native_percpu_init(void)
 
 /* What alloc_percpu() gave. */
 static struct native_room given = { .size = ROOM_SIZE };
-static unsigned int room_live;
+static unsigned int room_live, room_pieces;
 
 void __percpu *pcpu_alloc_noprof(size_t size, size_t align, bool reserved, gfp_t gfp)
 {
@@ -101,6 +101,7 @@ void __percpu *pcpu_alloc_noprof(size_t size, size_t align, bool reserved, gfp_t
 	if (piece) {
 		p = room + piece->at;
 		room_live += size;
+		room_pieces++;
 		for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
 			memset(p + __per_cpu_offset[cpu], 0, size);
 	}
@@ -119,9 +120,15 @@ void free_percpu(void __percpu *ptr)
 	if (!piece)
 		native_fail("free_percpu() of what alloc_percpu() did not give");
 	room_live -= piece->size;
+	room_pieces--;
 	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)
 		memset(per_cpu_ptr(ptr, cpu), 0x6b, piece->size);
 	host_unlock();
+}
+
+unsigned long native_percpu_live(void)
+{
+	return READ_ONCE(room_pieces);
 }
 
 unsigned long pcpu_nr_pages(void)

@@ -61,8 +61,9 @@ unsigned long native_fail_left(void);
 extern long native_pages_left;
 /* Returns true if this allocation must fail. */
 bool native_alloc_fails(gfp_t gfp);
-/* What was allocated and not freed. */
+/* What was allocated and not freed; of memory for all CPUs alone. */
 unsigned long native_live(void);
+unsigned long native_percpu_live(void);
 
 /* A thread begins or ends to be a CPU. */
 struct task_struct *native_task(int cpu);
@@ -147,6 +148,7 @@ ssize_t native_read(struct native_file *f, char *buf, size_t size);
 void native_rewind(struct native_file *f);
 int native_close(struct native_file *f);
 int native_close_one(struct native_file *f);
+void native_drop(struct native_file *f);
 int native_echo(const char *path, int flags, const char *text);
 ssize_t native_cat(const char *path, char *buf, size_t size, size_t chunk);
 int native_mkdir(const char *name);

@@ -263,6 +263,17 @@ int native_close_one(struct native_file *f)
 }
 
 /**
+ * native_drop - drop the last reference to a file, after its last descriptor was closed
+ * @f: the file
+ */
+void native_drop(struct native_file *f)
+{
+	if (f->file.f_op->release)
+		f->file.f_op->release(f->inode, &f->file);
+	host_free(f);
+}
+
+/**
  * native_close - close a file
  * @f: the file
  *
@@ -272,9 +283,7 @@ int native_close(struct native_file *f)
 {
 	int ret = f->file.f_op->flush ? f->file.f_op->flush(&f->file, NULL) : 0;
 
-	if (f->file.f_op->release)
-		f->file.f_op->release(f->inode, &f->file);
-	host_free(f);
+	native_drop(f);
 	return ret;
 }
 

@@ -105,6 +105,24 @@ static void descriptors_are_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_close(f), -EINVAL);
 	native_expect_file(test, FILTER, "native_func_211\nnative_func_213\n");
 	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
+
+	/* A write of another task has a reference, too, and may end after the last close. */
+	f = native_open(FILTER, O_WRONLY | O_TRUNC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	KUNIT_EXPECT_EQ(test, native_close_one(f), 0);
+	KUNIT_EXPECT_EQ(test, native_write(f, "native_func_211 "), 0);
+	native_drop(f);
+	native_expect_file(test, FILTER, "native_func_211\n");
+	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
+}
+
+/* A command behind a name does not take the name away. */
+static void commands_stand_beside_names(struct kunit *test)
+{
+	echo(test, FILTER, O_APPEND, "native_func_211 native_func_212:traceoff", 0,
+	     "native_func_211\nnative_func_212:traceoff:unlimited\n");
+	echo(test, FILTER, O_APPEND, "!native_func_212:traceoff", 0, "native_func_211\n");
+	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
 }
 
 /* Words that wait for a module. */
@@ -317,6 +335,11 @@ static void words_follow_their_module(struct kunit *test)
 	native_mod_started();
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "native_mod_3 [native_mod]\n");
+	/* Its functions are taken out by name, and do not come back. */
+	echo(test, FILTER, O_APPEND, "!native_mod_3", 0, NO_FILTER);
+	native_mod_release();
+	native_mod_load();
+	native_expect_file(test, FILTER, NO_FILTER);
 	native_mod_release();
 	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
 }
@@ -558,6 +581,7 @@ static struct kunit_case files_cases[] = {
 	KUNIT_CASE(long_words_are_refused),
 	KUNIT_CASE(words_are_written_in_pieces),
 	KUNIT_CASE(descriptors_are_counted),
+	KUNIT_CASE(commands_stand_beside_names),
 	KUNIT_CASE(words_wait_for_modules),
 	KUNIT_CASE(gone_functions_stay_gone),
 	KUNIT_CASE(words_without_functions_are_no_error),

@@ -150,6 +150,7 @@ static void words_name_modules(struct kunit *test)
 		{ "*_201:mod:!native_mod", FUNC "201\n" },
 		{ FUNC "201:mod:!native_mod", FUNC "201\n" },
 		{ "native_mod_1:mod:!native_mod", NULL },
+		{ "native_mod_:mod:native_mod", NULL },
 		{ "native_mod_1:mod:!other", "native_mod_1 [native_mod]\n" },
 		{ FUNC "201:mod:native_mod", NULL },
 		{ "ative_mod_1:mod:native_mod", NULL },
