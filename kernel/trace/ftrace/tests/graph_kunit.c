@@ -32,6 +32,9 @@ static void handlers_are_not_preempted(struct kunit *test)
 	};
 	unsigned long func1 = (unsigned long)ftrace_kunit_func1;
 
+	graph_entries = 0;
+	graph_returns = 0;
+	graph_preemptible = 0;
 	if (IS_ENABLED(CONFIG_CFI) || IS_ENABLED(CONFIG_CFI_CLANG))
 		kunit_skip(test, "these handlers do not have the type of a handler");
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&user.ops, func1, 0, 1), 0);

@@ -100,13 +100,15 @@ static void switching_attaches_no_rival(struct kunit *test)
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 static const unsigned long stub = (unsigned long)ftrace_stub_direct_tramp;
 
-/* What the owner of the direct caller was asked, and what it answers. */
+/* What the owner of the direct caller was asked, how often, and what it answers. */
 static unsigned long asked;
+static unsigned int nr_asked;
 static int answer;
 
 static int ops_func(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
 {
 	asked |= BIT(cmd);
+	nr_asked++;
 	return answer;
 }
 
@@ -277,7 +279,9 @@ static void new_addresses_are_asked_about(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->direct, stub);
 
 	answer = 0;
+	nr_asked = 0;
 	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, other), 0);
+	KUNIT_EXPECT_EQ(test, nr_asked, 1U);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->direct, other);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
 	asked = 0;

@@ -52,11 +52,13 @@ if [ -e "$raw" ]; then
 	set_to flight current_tracer
 	like "$(cat "$TRACING/snapshot")" '^# +TASK-PID.*FUNCTION$' "a snapshot has its header"
 	like "$(cat "$TRACING/snapshot")" 'vfs_read <-' "a snapshot has the calls of the tracer before"
-	set_to "" trace
 	exec 9< "$raw"
+	set_to "" trace
 	taskset 1 sh -c 'read -r _ < /proc/version'
+	set_to 0 tracing_on
 	exec 9<&-
 	like "$(cat "$TRACING/per_cpu/cpu0/trace")" 'vfs_read <-' "recording goes on while the pages of a snapshot are read"
+	set_to 1 tracing_on
 	set_to 0 snapshot
 else
 	skip "no snapshot"
