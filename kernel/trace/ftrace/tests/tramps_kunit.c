@@ -65,6 +65,8 @@ static unsigned int tramps_with_numbers(unsigned int *all)
 	const struct ftrace_tramp *t, *last = NULL;
 	unsigned int found = 0;
 
+	/* One of an earlier case that is freed meanwhile would change the numbers of the others. */
+	guard(mutex)(&ftrace_lock);
 	guard(preempt)();
 	for (*all = 0; (t = arch_ftrace_tramp_nth(*all)) && t != last; ++*all) {
 		for (unsigned int i = 0; i < NR_TRAMPS; i++)
