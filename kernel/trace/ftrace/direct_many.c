@@ -266,7 +266,7 @@ static int many_mod(struct ftrace_ops *ops, struct ftrace_hash *hash)
  * Changes what some functions call: at every moment a call goes to the old address or to the new.
  * @do_direct_lock is false in an &ftrace_ops.ops_func, which has direct_mutex. 0, or an error with
  * nothing changed: -EINVAL if @hash is empty or has a function that @ops does not have; -ERANGE;
- * -ENOMEM.
+ * -ENOMEM; or the answer of the owner, as modify_ftrace_direct_nolock().
  */
 int update_ftrace_direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash, bool do_direct_lock)
 {

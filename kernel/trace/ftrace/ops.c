@@ -170,9 +170,24 @@ static int __init ops_rebuild_early_tramps(void)
 core_initcall(ops_rebuild_early_tramps);
 
 /*
+ * Another ops than @ops with one of @flags that wants the function at @ip. While tracing is off, no
+ * site shows it.
+ */
+static struct ftrace_ops *ops_unseen_on(const struct ftrace_ops *ops, unsigned long ip,
+					unsigned long flags)
+{
+	struct ftrace_ops *op;
+
+	for_each_ftrace_ops(op)
+		if (op != ops && op->flags & flags && ftrace_ops_wants(op, ip))
+			return op;
+	return NULL;
+}
+
+/*
  * Would @filter, in place of @old, conflict with other ops once tracing is enabled again? Till
- * then no site shows which ops share it, and owners of direct callers cannot be asked, so ops
- * that would need to agree do not share a function. ftrace_lock held.
+ * then owners of direct callers cannot be asked for a new ops, so ops that would need to agree do
+ * not share a function. ftrace_lock held.
  */
 bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 			   struct ftrace_hash *filter)
@@ -180,48 +195,38 @@ bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
 	const unsigned long picky = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT;
 	struct ftrace_func_entry *entry;
 	struct hlist_node *tmp;
-	struct ftrace_ops *op;
 	int i;
 
 	lockdep_assert_held(&ftrace_lock);
 	if (!functions_off || !(ops->flags & picky) || ftrace_hash_empty(filter))
 		return false;
-	for_each_ftrace_entry(filter, entry, tmp, i) {
-		if (ftrace_lookup_ip(old, entry->ip))
-			continue;
-		for_each_ftrace_ops(op)
-			if (op != ops && op->flags & picky &&
-			    ftrace_ops_wants(op, entry->ip))
-				return true;
-	}
+	for_each_ftrace_entry(filter, entry, tmp, i)
+		if (!ftrace_lookup_ip(old, entry->ip) && ops_unseen_on(ops, entry->ip, picky))
+			return true;
 	return false;
 }
 
 /*
  * While tracing is off, asks the owner of a direct caller, of which another address is about to be
  * called, to share those of @funcs that it shares with an ops that changes the instruction pointer:
- * no plan sees them. 0 or the refusal. ftrace_lock held.
+ * no plan sees them. 0 or the refusal. direct_mutex and ftrace_lock held, as for the question of a
+ * plan.
  */
 int ftrace_ask_unseen(struct ftrace_ops *direct, struct ftrace_hash *funcs)
 {
 	const enum ftrace_ops_cmd cmd = FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF;
 	struct ftrace_func_entry *entry;
 	struct hlist_node *tmp;
-	struct ftrace_ops *op;
-	int i, ret;
+	int i, ret = 0;
 
 	lockdep_assert_held(&ftrace_lock);
 	if (!functions_off)
 		return 0;
 	for_each_ftrace_entry(funcs, entry, tmp, i) {
-		for_each_ftrace_ops(op) {
-			if (!(op->flags & FTRACE_OPS_FL_IPMODIFY) ||
-			    !ftrace_ops_wants(op, ftrace_site_of(entry->ip)))
-				continue;
+		if (ops_unseen_on(direct, entry->ip, FTRACE_OPS_FL_IPMODIFY))
 			ret = ftrace_direct_agrees(direct, entry->ip, cmd);
-			if (ret)
-				return ret;
-		}
+		if (ret)
+			return ret;
 	}
 	return 0;
 }

@@ -116,6 +116,11 @@ fifth=$(sed -n 5p "$TRACING/available_filter_functions" | cut -d' ' -f1)
 works "a number" write "$F" 5
 is "$(filter | cut -d' ' -f1)" "$fifth" "5 is the fifth line of available_filter_functions"
 
+set_to "" set_ftrace_filter
+works "pwrite() to a file that is only written" pwrite "$F" "vfs_read
+"
+is "$(filter)" vfs_read "  counts"
+
 # Refused words. They are appended, so the filter must stay the same. native/tests has all of them.
 set_to 'vfs_read vfs_open' set_ftrace_filter
 before=$(cat "$F")

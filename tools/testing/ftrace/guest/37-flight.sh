@@ -20,6 +20,15 @@ is "$(cat "$TRACING/flight_size_kb")" 1024 "flight_size_kb has the default"
 is "$(cat "$OTHER/flight_size_kb")" 1024 "flight_size_kb of an instance"
 fails_with EINVAL "a ring that is too small is refused" write "$TRACING/flight_size_kb" 4
 fails_with EINVAL "words are refused as a size" write "$TRACING/flight_size_kb" many
+# One ring would fit. More than the whole memory for a ring, vmalloc() itself refuses.
+if [ -d /sys/devices/system/cpu/cpu1 ]; then
+	set_to "$(awk '$1 == "MemTotal:" { print ($2 > 1398101 ? 1048576 : int($2 / 4) * 3) }' /proc/meminfo)" flight_size_kb
+	fails_with ENOMEM "rings larger than the memory are refused" write "$TRACING/current_tracer" flight
+	unlike "$(kernel_log)" 'oom-kill|Out of memory' "  and nobody is killed for them"
+	set_to 1024 flight_size_kb
+else
+	skip "one CPU only"
+fi
 
 set_to "vfs_* ksys_*" set_ftrace_filter
 set_to 0 tracing_on
@@ -110,6 +119,29 @@ if [ -e "$TRACING/snapshot" ]; then
 	set_to nop current_tracer
 	echo '!vfs_read:snapshot' >> "$TRACING/set_ftrace_filter"
 	set_to 0 snapshot
+else
+	skip "no snapshots"
+fi
+
+# A snapshot of before the tracer can be read.
+set_to vfs_read set_ftrace_filter
+raw=$TRACING/per_cpu/cpu0/snapshot_raw
+if [ -e "$raw" ]; then
+	set_to function current_tracer
+	set_to 1 tracing_on
+	taskset 1 sh -c 'read -r _ < /proc/version'
+	set_to 1 snapshot
+	set_to flight current_tracer
+	like "$(cat "$TRACING/snapshot")" '^# +TASK-PID.*FUNCTION$' "a snapshot has its header"
+	like "$(cat "$TRACING/snapshot")" 'vfs_read <-' "a snapshot has the calls of the tracer before"
+	exec 9< "$raw"
+	set_to "" trace
+	taskset 1 sh -c 'read -r _ < /proc/version'
+	set_to 0 tracing_on
+	exec 9<&-
+	like "$(cat "$TRACING/per_cpu/cpu0/trace")" 'vfs_read <-' "recording goes on while the pages of a snapshot are read"
+	set_to 0 snapshot
+	set_to nop current_tracer
 else
 	skip "no snapshots"
 fi

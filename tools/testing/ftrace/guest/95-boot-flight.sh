@@ -41,28 +41,6 @@ if grep -qw function_graph "$TRACING/available_tracers"; then
 else
 	skip "no graph tracer"
 fi
-
-# A snapshot has the calls of before.
-raw=$TRACING/per_cpu/cpu0/snapshot_raw
-if [ -e "$raw" ]; then
-	set_to function current_tracer
-	set_to 1 tracing_on
-	taskset 1 sh -c 'read -r _ < /proc/version'
-	set_to 1 snapshot
-	set_to flight current_tracer
-	like "$(cat "$TRACING/snapshot")" '^# +TASK-PID.*FUNCTION$' "a snapshot has its header"
-	like "$(cat "$TRACING/snapshot")" 'vfs_read <-' "a snapshot has the calls of the tracer before"
-	exec 9< "$raw"
-	set_to "" trace
-	taskset 1 sh -c 'read -r _ < /proc/version'
-	set_to 0 tracing_on
-	exec 9<&-
-	like "$(cat "$TRACING/per_cpu/cpu0/trace")" 'vfs_read <-' "recording goes on while the pages of a snapshot are read"
-	set_to 1 tracing_on
-	set_to 0 snapshot
-else
-	skip "no snapshot"
-fi
 set_to nop current_tracer
 set_to "" set_ftrace_filter
 set_to 1 tracing_on

@@ -343,11 +343,6 @@ settled() {
 	echo "$tap_number"
 }
 
-# The nth line of available_filter_functions that is NAME.
-site_index() {
-	grep -nx "$1" "$TRACING/available_filter_functions" | head -n 1 | cut -d: -f1
-}
-
 # Print "all nops" if every site that is not enabled is a nop, or else the sites that are not.
 all_nops() {
 	: > "$TMP.used"

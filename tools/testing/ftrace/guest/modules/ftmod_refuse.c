@@ -3,9 +3,8 @@
  * Refuses a task the memory that the kernel's fault injection cannot refuse: per-CPU memory, and
  * large memory as a whole. A kvmalloc() of which failslab refuses one half is granted by vmalloc().
  *
- * A write of N to "nth" makes the Nth of these allocations of the writing task fail, and a write of
- * N+ that one and all that follow. A read says how many were left before the first that fails, and
- * "last" which one failed last. A write of 0 ends this.
+ * A write of N to "nth" makes the Nth of these allocations of the writing task fail. A read says how
+ * many were left before it. A write of 0 ends this.
  *
  * An ops with IPMODIFY sends the allocator's call to a function that returns NULL. So the module
  * needs no kprobes; but when kernel.ftrace_enabled is 0, nothing is refused.
@@ -19,8 +18,7 @@
 
 static struct task_struct *victim;
 static unsigned int left;
-static bool refuses, all_others;
-static unsigned long last_ip, last_caller;
+static bool refuses;
 
 static notrace noinline __noclone void *no_memory(void)
 {
@@ -35,9 +33,7 @@ static void notrace refuse(unsigned long ip, unsigned long parent_ip, struct ftr
 		return;
 	if (left && --left)
 		return;
-	refuses = all_others;
-	last_ip = ip;
-	last_caller = parent_ip;
+	refuses = false;
 	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)no_memory);
 }
 
@@ -48,24 +44,16 @@ static struct ftrace_ops refuse_ops = {
 
 static int nth_set(const char *val, const struct kernel_param *kp)
 {
-	char copy[16], *plus;
 	unsigned int n;
-	int ret;
+	int ret = kstrtouint(val, 0, &n);
 
-	strscpy(copy, val);
-	plus = strchr(copy, '+');
-	if (plus)
-		*plus = '\0';
-	ret = kstrtouint(strim(copy), 0, &n);
 	if (ret)
 		return ret;
 	WRITE_ONCE(victim, NULL);
 	refuses = n;
-	all_others = plus;
 	if (!n)
 		return 0;
 	left = n;
-	last_ip = 0;
 	WRITE_ONCE(victim, current);
 	return 0;
 }
@@ -80,20 +68,7 @@ static const struct kernel_param_ops nth_ops = {
 	.get = nth_get,
 };
 module_param_cb(nth, &nth_ops, NULL, 0600);
-MODULE_PARM_DESC(nth, "N: the Nth allocation fails; N+: and all that follow; how many are left");
-
-static int last_get(char *buf, const struct kernel_param *kp)
-{
-	if (!last_ip)
-		return sysfs_emit(buf, "none\n");
-	return sysfs_emit(buf, "%ps for %ps\n", (void *)last_ip, (void *)last_caller);
-}
-
-static const struct kernel_param_ops last_ops = {
-	.get = last_get,
-};
-module_param_cb(last, &last_ops, NULL, 0400);
-MODULE_PARM_DESC(last, "the allocation that failed last, and who wanted the memory");
+MODULE_PARM_DESC(nth, "N: the Nth allocation fails; how many are left");
 
 static int __init ftmod_refuse_init(void)
 {
