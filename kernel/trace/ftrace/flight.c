@@ -123,7 +123,10 @@ static void flight_lap(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool ti
 			return;
 	} while (!this_cpu_try_cmpxchg(cpu->next, &old, (u64)c->base << 1 | (~next & 1)));
 
-	/* Not earlier: who interrupts us before may end the lap, and farther behind. */
+	/*
+	 * Not before: an interrupt may have ended the lap instead, farther behind. A reader that
+	 * still finds the end of the lap before shows no record twice: the parity tells them apart.
+	 */
 	end = (long)old >> 1;
 	WRITE_ONCE(c->end, end);
 	for (u64 *slot = (u64 *)end; slot < (u64 *)c->behind; slot++)

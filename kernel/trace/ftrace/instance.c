@@ -108,7 +108,11 @@ void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 		ftrace_free_filter(ops);
 }
 
-/* Frees all that a trace array has for function tracing. trace_types_lock held. */
+/*
+ * Frees all that a trace array has for function tracing. Since its tracer was switched off,
+ * event_trace_del_tracer() has waited for a grace period of RCU, which covers handlers of the graph
+ * tracer. trace_types_lock held.
+ */
 void ftrace_destroy_function_files(struct trace_array *tr)
 {
 	free_fgraph_ops(tr);

@@ -185,7 +185,7 @@ static struct ftrace_ops *ops_unseen_on(const struct ftrace_ops *ops, unsigned l
 }
 
 /*
- * Would @filter, in place of @old, conflict with other ops once tracing is enabled again? Till
+ * Would @filter, in place of @old, conflict with other ops once tracing is enabled again? Until
  * then owners of direct callers cannot be asked for a new ops, so ops that would need to agree do
  * not share a function. ftrace_lock held.
  */
