@@ -302,6 +302,27 @@ int host_stack(void **stack, int nr)
 	return backtrace(stack, nr);
 }
 
+static _Noreturn void end(void)
+{
+#ifdef NATIVE_FUZZ
+	/* Then libFuzzer writes the input to a file. */
+	abort();
+#endif
+	_exit(3);
+}
+
+static void on_alarm(int sig)
+{
+	end();
+}
+
+/* A report may need a lock, of malloc perhaps, that what was interrupted holds. */
+static void limit_report(void)
+{
+	signal(SIGALRM, on_alarm);
+	alarm(5);
+}
+
 /*
  * Only the first of several threads is reported. The stack may lead to where nothing can be read.
  */
@@ -310,6 +331,7 @@ void host_abort(void)
 	static __thread bool aborts;
 	static bool any_aborts;
 
+	limit_report();
 	if (!aborts) {
 		while (__atomic_exchange_n(&any_aborts, true, __ATOMIC_SEQ_CST))
 			pause();
@@ -319,11 +341,7 @@ void host_abort(void)
 		native_backtrace();
 	}
 	fflush(stdout);
-#ifdef NATIVE_FUZZ
-	/* Then libFuzzer writes the input to a file. */
-	abort();
-#endif
-	_exit(3);
+	end();
 }
 
 void host_exit(int status)
@@ -349,9 +367,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		g[REG_RSP] = regs.sp;
 		return;
 	}
-	/* The lock of malloc may be held. */
-	signal(SIGALRM, SIG_DFL);
-	alarm(5);
+	limit_report();
 	printf("# signal %d at %p, address %p\n", sig, (void *)regs.ip, info->si_addr);
 	/* A call of no function has no frame: who called it? */
 	if (regs.ip < 4096)

@@ -96,12 +96,16 @@ void native_backtrace(void)
 
 void native_fail(const char *fmt, ...)
 {
+	char text[1024];
 	va_list args;
+	int len;
 
 	va_start(args, fmt);
-	report(fmt, args);
+	len = vscnprintf(text, sizeof(text) - 1, fmt, args);
 	va_end(args);
-	host_write("\n", 1);
+	/* At once: another thread may write meanwhile. */
+	text[len] = '\n';
+	host_write(text, len + 1);
 	host_abort();
 }
 

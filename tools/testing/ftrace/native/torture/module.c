@@ -260,6 +260,25 @@ static void module_live(unsigned int m, bool partly)
 	smp_store_release(&slots[m].live, true);
 }
 
+static unsigned long module_calls(void)
+{
+	unsigned long nr = 0;
+
+	for (unsigned int i = 0; i < nr_torturers; i++)
+		nr += READ_ONCE(torturers[i].counts.module_calls);
+	return nr;
+}
+
+/* Time in which modules are called, and others remove what they call: more on a slow machine. */
+static void module_linger(void)
+{
+	unsigned long end = module_calls() + rnd(60), i = 0;
+
+	do {
+		msleep(rnd(20));
+	} while (module_calls() < end && ++i < 100);
+}
+
 static void module_unload(unsigned int m)
 {
 	struct loaded *l = slots[m].loaded;
@@ -271,7 +290,7 @@ static void module_unload(unsigned int m)
 		module_going(m);
 	ftrace_release_mod(&l->mod);
 	if (slots[m].live)
-		msleep(rnd(20));
+		module_linger();
 	module_going(m);
 	/* As the loader does before it frees a module. */
 	synchronize_rcu();
