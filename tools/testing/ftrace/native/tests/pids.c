@@ -514,6 +514,34 @@ static void writes_fail_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3);
 }
 
+static struct ftrace_ops second_ops;
+
+/* After an error, an ops that was changed before the error calls its own callback again. */
+static int write_pids_of_two(void *data)
+{
+	int ret = write_pids(data);
+
+	return !ret || second_ops.func == ftrace_kunit_note ? ret : -EINVAL;
+}
+
+static void all_ops_or_none_change(struct kunit *test)
+{
+	struct native_op op = {
+		write_pids_of_two, clear_pids, "4",
+		/* trace_pid_write() says -1. */
+		.lenient = true, .error = -1,
+	};
+
+	second_ops = (struct ftrace_ops){
+		.func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_PID, .private = tr,
+	};
+	ftrace_kunit_add_ops(test, &second_ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&second_ops, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&second_ops), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 5U);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&second_ops), 0);
+}
+
 #define NEW_PIDS	"instances/q/set_ftrace_pid"
 
 static int write_new_pids(void *data)
@@ -604,6 +632,7 @@ static struct kunit_case pids_cases[] = {
 	KUNIT_CASE(child_processes_are_traced),
 	KUNIT_CASE(long_numbers_are_read),
 	KUNIT_CASE(writes_fail_without_memory),
+	KUNIT_CASE(all_ops_or_none_change),
 	KUNIT_CASE(first_pids_need_memory),
 	KUNIT_CASE(guards_need_memory),
 	KUNIT_CASE(writes_leave_nothing),
