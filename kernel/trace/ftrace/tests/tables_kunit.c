@@ -57,7 +57,8 @@ static void sites_are_found(struct kunit *test)
 		for (unsigned int n = 0; n < t->nr; n++) {
 			struct ftrace_site *site = &t->sites[n];
 
-			if (ftrace_find_site(site_ip(t, site), &other) != site || other != t) {
+			if (ftrace_find_site(site_ip(t, site), &other) != site || other != t ||
+			    ftrace_find_site(site_ip(t, site) + 1, &other)) {
 				KUNIT_FAIL(test, "site %u of table %u", n, i);
 				return;
 			}
