@@ -14,12 +14,15 @@ void native_unreached(const char *name);
 unsigned int native_warnings;
 bool native_quiet;
 
-static void report(const char *fmt, va_list args)
+/* A line is written at once, because another thread may write meanwhile. */
+static void report(bool line, const char *fmt, va_list args)
 {
 	char text[1024];
+	int len = vscnprintf(text, sizeof(text) - 1, fmt, args);
 
-	vscnprintf(text, sizeof(text), fmt, args);
-	host_write(text, strlen(text));
+	if (line && (!len || text[len - 1] != '\n'))
+		text[len++] = '\n';
+	host_write(text, len);
 }
 
 static char log[1 << 14];
@@ -56,12 +59,10 @@ int _printk(const char *fmt, ...)
 	va_end(args);
 	if (native_quiet)
 		return 0;
-	va_start(args, fmt);
-	report(fmt, args);
-	va_end(args);
 	/* A message is a line, whether it says so or not. */
-	if (end && !strchr(fmt, '\n'))
-		host_write("\n", 1);
+	va_start(args, fmt);
+	report(end, fmt, args);
+	va_end(args);
 	return 0;
 }
 
@@ -70,7 +71,7 @@ void __warn_printk(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	report(fmt, args);
+	report(false, fmt, args);
 	va_end(args);
 }
 
@@ -96,16 +97,11 @@ void native_backtrace(void)
 
 void native_fail(const char *fmt, ...)
 {
-	char text[1024];
 	va_list args;
-	int len;
 
 	va_start(args, fmt);
-	len = vscnprintf(text, sizeof(text) - 1, fmt, args);
+	report(true, fmt, args);
 	va_end(args);
-	/* At once: another thread may write meanwhile. */
-	text[len] = '\n';
-	host_write(text, len + 1);
 	host_abort();
 }
 
@@ -116,7 +112,7 @@ void panic(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	report(fmt, args);
+	report(false, fmt, args);
 	va_end(args);
 	if (native_window_fails) {
 		native_text_end();
@@ -151,6 +147,10 @@ int native_bug(struct host_regs *regs)
 		bug->flags |= BUGFLAG_DONE;
 	}
 	native_warnings++;
+	/* Else nobody sees it. */
+	if (native_quiet)
+		native_fail("WARNING: %s:%u", (const char *)&bug->file_disp + bug->file_disp,
+			    bug->line);
 	printk("WARNING: %s:%u\n", (const char *)&bug->file_disp + bug->file_disp, bug->line);
 	native_backtrace();
 	return 1;
