@@ -48,7 +48,7 @@ help:
 	@echo 'make shell         the same kernel with an interactive shell'
 	@echo 'make check         the tests of the series on the small kernel, lint among them'
 	@echo 'make check-guests  of make check, make native and what runs in guests'
-	@echo 'make check-32      of make check-full, the guest scripts that reach code of the 32-bit kernel'
+	@echo 'make check-32      of make check-full, the guest scripts on the 32-bit kernel'
 	@echo 'make check-full    the same on the full kernel and a 32-bit one, and other people'\''s tests'
 	@echo 'make check-debian  of make check-full, other people'\''s tests'
 	@echo 'make check-debug   the guest scripts on kernels with lockdep, KASAN, KCSAN, PREEMPT_RT, ...;'
