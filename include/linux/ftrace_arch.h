@@ -108,12 +108,6 @@ struct ftrace_tramp {
 #define arch_ftrace_reset_regs(fregs)	((void)(fregs))
 #endif
 
-#ifdef CONFIG_FTRACE_CORE_FAULTS
-bool ftrace_fault_site(void);
-#else
-static inline bool ftrace_fault_site(void) { return false; }
-#endif
-
 #ifdef CONFIG_DYNAMIC_FTRACE
 /* The core holds this lock for all changes of what is traced. */
 extern struct mutex ftrace_lock;

@@ -29,8 +29,7 @@ bool arch_ftrace_site_calls(unsigned long ip, unsigned long target)
 	const u8 *site = (const u8 *)ip;
 
 	return site[0] == ftrace_insn_head(target) &&
-	       get_unaligned((const u32 *)(site + 1)) == ftrace_insn_tail(ip, target) &&
-	       !ftrace_fault_site();
+	       get_unaligned((const u32 *)(site + 1)) == ftrace_insn_tail(ip, target);
 }
 
 unsigned int arch_ftrace_check(const struct ftrace_batch *batch)

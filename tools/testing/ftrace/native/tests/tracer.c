@@ -381,8 +381,75 @@ static void switches_fail_without_memory(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, take_events(), "f1 ");
 }
 
+/* What is written while a site has unexpected bytes; first @before and, if @traced, "function". */
+static const struct {
+	const char	*before, *file, *words;
+	bool		traced, named;
+} on_bad_site[] = {
+	{ "ftrace_kunit_func[1-3]", "current_tracer", "function" },
+	{ "ftrace_kunit_func1 ftrace_kunit_func2 ftrace_kunit_func3", "current_tracer", "function",
+	  .named = true },
+	{ "ftrace_kunit_func4", "set_ftrace_filter", "ftrace_kunit_func[1-3]", .traced = true },
+	{ "ftrace_kunit_func4", "set_ftrace_filter",
+	  "ftrace_kunit_func1 ftrace_kunit_func2 ftrace_kunit_func3", .traced = true, .named = true },
+	{ "ftrace_kunit_func[1-4]", "set_ftrace_filter", "ftrace_kunit_func4", .traced = true },
+	{ "ftrace_kunit_func[1-4]", "current_tracer", "nop", .traced = true },
+	{ "ftrace_kunit_func4", "set_ftrace_filter", "ftrace_kunit_func[1-3]:stacktrace" },
+};
+
+static const char *calls_of_all(void)
+{
+	ftrace_kunit_func1(1);
+	ftrace_kunit_func2(1);
+	ftrace_kunit_func3(1);
+	ftrace_kunit_func4(1);
+	return take_events();
+}
+
+/*
+ * Whichever site has unexpected bytes: a change that names it is refused and changes nothing, and
+ * any other works for all other sites. The site is listed, alone.
+ */
+static void one_bad_site_is_no_harm(struct kunit *test)
+{
+	static const test_func_t funcs[] = {
+		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
+	};
+	static char before[512], wanted[512], listed[2048];
+
+	for (unsigned int n = 0; n < 3 * ARRAY_SIZE(on_bad_site); n++) {
+		typeof(on_bad_site[0]) *op = &on_bad_site[n / 3];
+
+		strscpy(before, op->before);
+		KUNIT_ASSERT_EQ(test, native_echo(DIR "set_ftrace_filter", O_TRUNC, before), 0);
+		if (op->traced)
+			KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+		strscpy(wanted, calls_of_all());
+		ftrace_kunit_break_site(test, funcs[n % 3]);
+		KUNIT_EXPECT_EQ(test, native_echo(strstr(op->file, "set") ? DIR "set_ftrace_filter" :
+						  DIR "current_tracer", O_TRUNC, op->words),
+				op->named ? -EINVAL : 0);
+		native_cat("enabled_functions", listed, sizeof(listed), 100);
+		native_expect_once(test, listed, "failed:");
+		ftrace_kunit_mend_site(funcs[n % 3]);
+		if (op->named)
+			KUNIT_EXPECT_STREQ(test, calls_of_all(), wanted);
+		if (strchr(op->words, ':'))
+			KUNIT_EXPECT_EQ(test, native_echo(DIR "set_ftrace_filter", 0, "!*:stacktrace"), 0);
+		KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+		/* The next change finds all sites right. */
+		KUNIT_EXPECT_EQ(test, native_echo(DIR "set_ftrace_filter", O_TRUNC,
+						  "ftrace_kunit_func[1-4]"), 0);
+		KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
+		KUNIT_EXPECT_STREQ(test, calls_of_all(), "f1 f2 f3 f4 ");
+		KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	}
+	native_expect_file(test, "enabled_functions", "");
+}
+
 static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(calls_are_recorded),
+	KUNIT_CASE(one_bad_site_is_no_harm),
 	KUNIT_CASE(recording_can_be_off),
 	KUNIT_CASE(repeats_are_counted),
 	KUNIT_CASE(repeats_have_times),
