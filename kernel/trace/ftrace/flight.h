@@ -20,6 +20,7 @@ struct ftrace_flight_place {
 
 /**
  * struct ftrace_flight_cursor - where a reader is in the ring of a CPU
+ * @flight: the recorder
  * @snap: the ring as it was when the reader began
  * @start: when recording began, as it was known then
  * @stop: when recording stopped the last time, as it was known then
@@ -34,6 +35,7 @@ struct ftrace_flight_place {
  * @entry: a call, as the function tracer records it
  */
 struct ftrace_flight_cursor {
+	const struct ftrace_flight	*flight;
 	struct ftrace_flight_cpu	snap;
 	struct ftrace_flight_stamp	start;
 	struct ftrace_flight_stamp	stop;

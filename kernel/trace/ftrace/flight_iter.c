@@ -15,9 +15,6 @@
 #include "core.h"
 #include "flight.h"
 
-/* Of an entry whose flags are not known. No real entry has all of them. */
-#define NO_FLAGS	0xff
-
 /* What a reader of the file trace has. */
 struct flight_iter {
 	struct ftrace_flight		*flight;
@@ -69,7 +66,10 @@ static struct ftrace_flight *flight_of(struct trace_iterator *iter)
 	return fi ? fi->flight : READ_ONCE(iter->tr->flight);
 }
 
-/* Where a reader is in the ring of a CPU; NULL if there is no ring. */
+/*
+ * Where a reader is in the ring of a CPU; NULL if there is no ring. The tracer may end while a dump
+ * is made. So nothing else looks for the recorder: that of a cursor is there as long as the cursor.
+ */
 struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter, int cpu)
 {
 	struct ftrace_flight *flight = flight_of(iter);
@@ -136,16 +136,16 @@ void ftrace_flight_close(struct trace_iterator *iter)
 }
 
 /* Get the next call of a CPU. */
-static bool flight_fill(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor)
+static bool flight_fill(struct ftrace_flight_cursor *cursor)
 {
 	struct ftrace_flight_call call;
 
 	if (cursor->ready)
 		return true;
-	if (!ftrace_flight_next(flight, cursor, &call))
+	if (!ftrace_flight_next(cursor->flight, cursor, &call))
 		return false;
-	cursor->entry.ent = (struct trace_entry){
-		.type = TRACE_FN, .flags = NO_FLAGS, .preempt_count = NO_FLAGS, .pid = call.pid };
+	/* Flags are not known. Tools refuse lines with characters that are none of flags. */
+	cursor->entry.ent = (struct trace_entry){ .type = TRACE_FN, .pid = call.pid };
 	cursor->entry.ip = call.ip;
 	cursor->entry.parent_ip = call.parent_ip;
 	cursor->ts = flight_clock(cursor, call.time);
@@ -164,19 +164,22 @@ bool trace_flight_reads(struct trace_iterator *iter)
 
 /*
  * The older one of @ent, the next entry of a CPU in the ring buffer or NULL, and of the next entry
- * of the flight recorder. @ts is the time of @ent, and becomes that of the entry that is returned.
+ * of the flight recorder. @ts is the time of @ent, and becomes that of the entry that is returned;
+ * so does @lost, how many entries were lost before. Both may be NULL.
  */
 struct trace_entry *trace_flight_peek(struct trace_iterator *iter, int cpu,
-				      struct trace_entry *ent, u64 *ts)
+				      struct trace_entry *ent, u64 *ts, unsigned long *lost)
 {
 	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, cpu);
 
-	if (!cursor || !flight_fill(flight_of(iter), cursor))
+	if (!cursor || !flight_fill(cursor))
 		return ent;
 	if (ent && ts && *ts <= cursor->ts)
 		return ent;
 	if (ts)
 		*ts = cursor->ts;
+	if (lost)
+		*lost = 0;
 	iter->ent_size = sizeof(cursor->entry);
 	return &cursor->entry.ent;
 }
@@ -211,32 +214,23 @@ void trace_flight_rewind(struct trace_iterator *iter, int cpu)
 	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, cpu);
 
 	if (cursor)
-		ftrace_flight_rewind(flight_of(iter), cursor, cpu);
+		ftrace_flight_rewind(cursor->flight, cursor, cpu);
 }
 
 /* Has a flight recorder no more entries? */
 bool trace_flight_empty(struct trace_iterator *iter)
 {
-	struct ftrace_flight *flight = flight_of(iter);
 	int cpu;
 
-	if (!flight)
-		return true;
 	for_each_tracing_cpu(cpu) {
+		struct ftrace_flight_cursor *cursor;
+
 		if (iter->cpu_file != RING_BUFFER_ALL_CPUS && iter->cpu_file != cpu)
 			continue;
-		if (flight_fill(flight, ftrace_flight_cursor_of(iter, cpu)))
+		cursor = ftrace_flight_cursor_of(iter, cpu);
+		if (cursor && flight_fill(cursor))
 			return false;
 	}
-	return true;
-}
-
-/* If @entry is one of a flight recorder, shows its flags as unknown, and returns true. */
-bool trace_flight_flags(struct trace_seq *s, struct trace_entry *entry)
-{
-	if (entry->flags != NO_FLAGS || entry->preempt_count != NO_FLAGS)
-		return false;
-	trace_seq_puts(s, "?????");
 	return true;
 }
 
@@ -267,7 +261,7 @@ void trace_flight_stats(struct trace_array *tr, struct trace_seq *s, int cpu)
 	trace_seq_printf(s, "flight lost: %llu\n", lost);
 }
 
-/* Prints what is above the first line of the file trace. */
+/* Prints what is above the first line of the file trace: first our own lines. */
 void ftrace_flight_print_header(struct seq_file *m)
 {
 	struct trace_iterator *iter = m->private;
@@ -275,19 +269,16 @@ void ftrace_flight_print_header(struct seq_file *m)
 	u64 written = 0, kept = 0, lost = 0;
 	int cpu;
 
-	if (iter->snapshot) {
-		trace_default_header(m);
-		return;
-	}
-	if (!flight) {
+	if (!flight && !iter->snapshot) {
 		seq_puts(m, "# no memory to read the flight recorder\n");
 		return;
 	}
-	for_each_tracing_cpu(cpu)
-		flight_count(flight, cpu, &written, &kept, &lost);
-	seq_printf(m, "# records-in-rings/records-written: %llu/%llu   lost: %llu   #P:%d\n#\n",
-		   kept, written, lost, num_online_cpus());
-	seq_puts(m, "# interrupts, need-resched, context and preemption are not recorded: ?????\n#\n");
-	seq_puts(m, "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
-		    "#              | |         |   |||||     |         |\n");
+	if (flight && iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO)) {
+		for_each_tracing_cpu(cpu)
+			flight_count(flight, cpu, &written, &kept, &lost);
+		seq_printf(m, "# records-in-rings/records-written: %llu/%llu   lost: %llu\n",
+			   kept, written, lost);
+		seq_puts(m, "# of calls, interrupts, need-resched, context and preemption are not recorded\n#\n");
+	}
+	trace_default_header(m);
 }

@@ -50,12 +50,11 @@ void trace_flight_raw_close(struct trace_iterator *iter)
 
 /* Write the entry that @iter has found behind the @used bytes of a page. Returns the bytes used. */
 static unsigned int flight_page_add(struct flight_page *page, unsigned int used, u64 delta,
-				    const struct trace_iterator *iter, bool shown)
+				    const struct trace_iterator *iter)
 {
 	struct ring_buffer_event *event = (void *)page->data + used;
 	unsigned int size = ALIGN(iter->ent_size, 4);
 	bool large = size > EVENT_SMALL;
-	struct trace_entry *ent;
 
 	if (delta >> EVENT_TIME_BITS) {
 		event->type_len = RINGBUF_TYPE_TIME_EXTEND;
@@ -68,14 +67,8 @@ static unsigned int flight_page_add(struct flight_page *page, unsigned int used,
 	event->time_delta = delta;
 	if (large)
 		event->array[0] = size + sizeof(event->array[0]);
-	ent = (void *)&event->array[large];
-	memcpy(ent, iter->ent, iter->ent_size);
-	/* There is no way to say that they are not known. */
-	if (shown) {
-		ent->flags = 0;
-		ent->preempt_count = 0;
-	}
-	return (void *)ent + size - (void *)page->data;
+	memcpy(&event->array[large], iter->ent, iter->ent_size);
+	return (u8 *)&event->array[large] + size - page->data;
 }
 
 /*
@@ -106,7 +99,7 @@ int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_
 		}
 		/* An event can be older than a call that was read before the event was written. */
 		iter->ts = max(iter->ts, last);
-		used = flight_page_add(page, used, iter->ts - last, iter, cursor->shown);
+		used = flight_page_add(page, used, iter->ts - last, iter);
 		last = iter->ts;
 		if (!cursor->shown)
 			ring_buffer_consume(iter->array_buffer->buffer, iter->cpu, NULL, NULL);

@@ -118,6 +118,7 @@ void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flig
 
 	/* The times of all that this reader gets are computed from the same two moments. */
 	*cursor = (struct ftrace_flight_cursor){
+		.flight = flight,
 		/* A dump can come while another reader writes them. */
 		.start = data_race(flight->start), .stop = data_race(flight->stop) };
 	/* A window that was open before recording was switched off may still write. */

@@ -8,6 +8,7 @@
  * is in the upper 2 GB, as the numbers are; the code of the program for native tests is not.
  */
 #include <linux/ftrace_arch.h>
+#include <linux/kthread.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
@@ -798,8 +799,74 @@ static void calls_of_the_future_have_the_last_time(struct kunit *test)
 	flight->start = (struct ftrace_flight_stamp){ .cycles = 1 };
 	flight->stop = (struct ftrace_flight_stamp){ .cycles = 2, .clock = BIT_ULL(62) };
 	flight_dump(test, flight, iter);
-	KUNIT_EXPECT_NOT_NULL(test, trace_flight_peek(iter, 0, NULL, &ts));
+	KUNIT_EXPECT_NOT_NULL(test, trace_flight_peek(iter, 0, NULL, &ts, NULL));
 	KUNIT_EXPECT_EQ(test, ts, BIT_ULL(62));
+}
+
+/* What the ring buffer has lost was before its own entry. */
+static void calls_come_before_a_loss(struct kunit *test)
+{
+	struct trace_iterator *iter = kunit_kzalloc(test, sizeof(*iter), GFP_KERNEL);
+	struct ftrace_flight *flight = flight_new(test, true);
+	struct trace_entry event = { };
+	unsigned long lost = 5;
+	u64 ts = 1;
+
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	flight_calls(flight, 0, 1);
+	flight_stopped(flight);
+	flight->start = (struct ftrace_flight_stamp){ .cycles = 1 };
+	flight->stop.clock = 100;
+	flight_dump(test, flight, iter);
+	KUNIT_EXPECT_PTR_EQ(test, trace_flight_peek(iter, 0, &event, &ts, &lost), &event);
+	KUNIT_EXPECT_EQ(test, lost, 5);
+	ts = 200;
+	KUNIT_EXPECT_PTR_NE(test, trace_flight_peek(iter, 0, &event, &ts, &lost), &event);
+	KUNIT_EXPECT_EQ(test, lost, 0);
+}
+
+/* The tracer ends, and another one begins, again and again. */
+static int flight_toggle(void *data)
+{
+	struct trace_array *tr = data;
+	struct ftrace_flight *flight = tr->flight;
+
+	while (!kthread_should_stop()) {
+		WRITE_ONCE(tr->flight, NULL);
+		WRITE_ONCE(tr->flight, flight);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* A dump is made in any context, so the tracer may end meanwhile. */
+static void tracers_end_while_a_dump_is_made(struct kunit *test)
+{
+	struct trace_iterator *iter = kunit_kzalloc(test, sizeof(*iter), GFP_KERNEL);
+	unsigned int cpu = cpumask_any_but(cpu_online_mask, 0);
+	struct ftrace_flight *flight = flight_new(test, true);
+	struct trace_entry *ent, *bad = NULL;
+	struct task_struct *task;
+
+	if (cpu >= nr_cpu_ids)
+		kunit_skip(test, "one CPU does not run two tasks at the same time");
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	flight_calls(flight, 0, 1);
+	flight_stopped(flight);
+	flight_dump(test, flight, iter);
+	task = kthread_run_on_cpu(flight_toggle, iter->tr, cpu, "ftrace_kunit/%u");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	for (unsigned int i = 0; i < 100000; i++) {
+		flight->dump[0].place.pos = 0;
+		trace_flight_empty(iter);
+		trace_flight_rewind(iter, 0);
+		ent = trace_flight_peek(iter, 0, NULL, NULL, NULL);
+		if (ent && ent != &flight->dump[0].entry.ent)
+			bad = ent;
+		trace_flight_advance(iter);
+	}
+	kthread_stop(task);
+	KUNIT_EXPECT_NULL(test, bad);
 }
 
 static struct kunit_case flight_cases[] = {
@@ -823,6 +890,8 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(times_of_calls_are_in_order),
 	KUNIT_CASE(dumps_begin_anew),
 	KUNIT_CASE(calls_of_the_future_have_the_last_time),
+	KUNIT_CASE(calls_come_before_a_loss),
+	KUNIT_CASE(tracers_end_while_a_dump_is_made),
 	KUNIT_CASE(trampolines_record),
 	KUNIT_CASE(trampolines_record_times),
 	{ }

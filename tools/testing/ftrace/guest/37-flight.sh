@@ -220,7 +220,7 @@ for timed in 0 1; do
 	at_least "$(grep -vc '^#' "$TMP.all")" 3000 "flight-time $timed: a full ring is shown"
 	like "$(cat "$TRACING"/per_cpu/cpu*/stats)" "^flight overrun: [1-9]" "older records were overwritten"
 	is "$(sed -n 's/.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/p' "$TMP.all" | sort -nc 2>&1)" "" "times do not go back"
-	is "$(grep -v '^#' "$TMP.all" | grep -vc '\] ????? *[0-9.]*: [a-zA-Z_]')" 0 "each line has a function"
+	is "$(grep -v '^#' "$TMP.all" | grep -vcE '\] [a-zA-Z.]{3}[0-9a-f.]{2} +[0-9.]+: [a-zA-Z_]')" 0 "each line has a function"
 	is "$(grep -v '^#' "$TMP.all" | grep -c '0x')" 0 "and known addresses"
 	set_to nop current_tracer
 done

@@ -71,6 +71,7 @@ extern u64 ftrace_total_mod_time;
 
 /* kernel/trace/trace.h: there is no option prof-text-offset. */
 #define trace_get_global_array	top_trace_array
-#define TRACE_ITER(option)	0
+#define TRACE_ITER(option)		TRACE_ITER_##option
+#define TRACE_ITER_PROF_TEXT_OFFSET	0
 
 #endif

@@ -173,6 +173,21 @@ unsigned long ring_buffer_overruns(struct trace_buffer *b)
 	return overruns;
 }
 
+unsigned long ring_buffer_overrun_cpu(struct trace_buffer *b, int cpu)
+{
+	return b->ring[cpu] ? b->ring[cpu]->overruns : 0;
+}
+
+unsigned long ring_buffer_entries_cpu(struct trace_buffer *b, int cpu)
+{
+	const struct cpu_ring *ring = b->ring[cpu];
+	unsigned long n = 0;
+
+	for (unsigned int at = 0; ring && at < ring->used; n++)
+		at += ((struct ring_buffer_event *)(ring->data + at))->time_delta;
+	return n;
+}
+
 static void reset(struct trace_buffer *b)
 {
 	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++)

@@ -2,8 +2,11 @@
 /* The function tracer: which events it records, its options, and kernel.ftrace_enabled. */
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/glob.h>
 #include <linux/sched/clock.h>
+#include <linux/seq_file.h>
 
+#include "ftrace/flight.h"
 #include "trace.h"
 #include "targets.h"
 #include "tests.h"
@@ -447,6 +450,39 @@ static void one_bad_site_is_no_harm(struct kunit *test)
 	native_expect_file(test, "enabled_functions", "");
 }
 
+#define RECORDS		"# records-in-rings/records-written: *\n# of calls, *\n#\n"
+#define ENTRIES		"# entries-in-buffer/entries-written: *\n#\n"
+
+/* The header of the flight recorder follows the options that its lines follow. */
+static void headers_follow_options(struct kunit *test)
+{
+	static const struct {
+		const char *option, *on, *off, *header;
+	} cases[] = {
+		{ "irq-info", "1", "1", RECORDS ENTRIES "*delay\n*CPU#  |||||  TIMESTAMP *\n*\n" },
+		{ "irq-info", "0", "1", RECORDS ENTRIES "#   * CPU#     TIMESTAMP *\n*\n" },
+		{ "context-info", "0", "1", "" },
+		{ "verbose", "1", "0", RECORDS },
+	};
+	struct trace_iterator iter = { .tr = tr, .array_buffer = &tr->array_buffer };
+	static char header[2048];
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	iter.trace = tr->current_trace;
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct seq_file m = { .buf = header, .size = sizeof(header), .private = &iter };
+		char path[64];
+
+		snprintf(path, sizeof(path), DIR "options/%s", cases[i].option);
+		KUNIT_EXPECT_EQ(test, native_echo(path, 0, cases[i].on), 0);
+		ftrace_flight_print_header(&m);
+		KUNIT_EXPECT_EQ(test, native_echo(path, 0, cases[i].off), 0);
+		header[m.count] = 0;
+		KUNIT_EXPECT_TRUE_MSG(test, glob_match(cases[i].header, header), "%s=%s: %s",
+				      cases[i].option, cases[i].on, header);
+	}
+}
+
 static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(calls_are_recorded),
 	KUNIT_CASE(one_bad_site_is_no_harm),
@@ -461,6 +497,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(options_fail_without_memory),
 	KUNIT_CASE(functions_can_be_switched_off),
 	KUNIT_CASE(switches_fail_without_memory),
+	KUNIT_CASE(headers_follow_options),
 	{ }
 };
 
