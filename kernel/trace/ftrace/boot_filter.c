@@ -12,11 +12,10 @@
 #include <asm/setup.h>
 
 #include "boot_filter.h"
-#include "commands.h"
 #include "core.h"
+#include "filter_edit.h"
 #include "hash.h"
 #include "ops.h"
-#include "pending.h"
 
 /*
  * Adds the words of a parameter that can be given several times, all of them or, if there is no
@@ -39,28 +38,34 @@ static void __init early_refused(const char *word, int err)
 		err == -ENOMEM ? "memory for" : "function", word);
 }
 
-/*
- * The functions that @words, separated by commas, name; NULL without memory. A word that names
- * none is reported. Words for modules go to @pending, if there is a list.
- */
-struct ftrace_hash *__init ftrace_set_early_words(struct trace_array *tr,
-						  struct list_head *pending, char *words,
-						  bool enable)
+static int __init early_set(struct ftrace_edit *edit, const struct ftrace_set *set, char *words)
 {
-	struct ftrace_hash *hash = ftrace_hash_alloc();
+	int ret = ftrace_edit_begin(edit, set, true);
 	char *word;
 
-	if (!hash) {
-		early_refused(words, -ENOMEM);
-		return NULL;
-	}
+	if (ret)
+		return ret;
 	while ((word = strsep(&words, ","))) {
-		int ret = *word ? ftrace_filter_word(tr, hash, pending, word, enable) : 0;
-
-		if (ret < 0)
+		ret = *word ? ftrace_edit_word(edit, word) : 0;
+		if (ret)
 			early_refused(word, ret);
 	}
-	return hash;
+	return ftrace_edit_commit(edit);
+}
+
+/*
+ * Sets a filter to @words, separated by commas, from a boot parameter; changed. A word that names no
+ * function is reported. Without memory the filter stays as it is, and this is reported. Boot.
+ */
+void __init ftrace_early_set(const struct ftrace_set *set, char *words)
+{
+	struct ftrace_edit edit = { };
+	int ret = early_set(&edit, set, words);
+
+	/* The first word stands for all: the others may have been cut off. */
+	if (ret)
+		early_refused(words, ret);
+	ftrace_edit_end(&edit);
 }
 
 /*
@@ -79,31 +84,18 @@ void __init ftrace_early_pending(struct trace_array *tr)
 	list_splice_init(&early_pending[true], ftrace_pending_of(tr, true));
 }
 
-/*
- * Sets a filter from a boot parameter: words in @buf, separated by commas; changed. Without memory
- * the filter stays as it is, and this is reported. Boot.
- */
+/* Sets the filter of an ops from a boot parameter, as ftrace_early_set(). Boot. */
 void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
 {
-	struct list_head *pending = ops == &global_ops ? &early_pending[!!enable] : NULL;
-	struct ftrace_hash *hash = ftrace_set_early_words(ops->private, pending, buf, enable);
-	int err;
+	struct ftrace_set set;
 
-	if (!hash)
-		return;
-	/* A filter for modules alone must not mean all functions. */
-	if (pending && !list_empty(pending))
-		hash->flags |= FTRACE_HASH_FL_MOD;
 	ftrace_ops_init(ops);
-	if (ops != &global_ops)
+	set = ftrace_set_of(ops, NULL, enable);
+	if (ops == &global_ops)
+		set.pending = &early_pending[!!enable];
+	else
 		ftrace_note_lone_ops(ops);
-	scoped_guard(mutex, &ftrace_lock)
-		err = ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash,
-					     enable, 0);
-	/* The first word stands for all: the others were cut off. */
-	if (err)
-		early_refused(buf, err);
-	ftrace_hash_free(hash);
+	ftrace_early_set(&set, buf);
 }
 
 static char filter_param[COMMAND_LINE_SIZE] __initdata;

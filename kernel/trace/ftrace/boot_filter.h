@@ -5,14 +5,12 @@
 
 #include <linux/types.h>
 
-struct ftrace_hash;
-struct list_head;
+struct ftrace_set;
 struct trace_array;
 
 void ftrace_early_append(char *words, size_t size, const char *more);
 void ftrace_early_pending(struct trace_array *tr);
-struct ftrace_hash *ftrace_set_early_words(struct trace_array *tr, struct list_head *pending,
-					   char *words, bool enable);
+void ftrace_early_set(const struct ftrace_set *set, char *words);
 void ftrace_boot_filters(void);
 
 #endif

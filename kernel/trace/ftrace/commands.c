@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a word that is written to a filter file does: it changes the filter, or it is a command,
- * `function:command'.
+ * Commands that are written to a filter file, `function:command'.
  *
  * Other files can register commands. The commands that act on tracing itself are here: traceon,
  * traceoff, stacktrace, dump, cpudump. Each gives the functions a probe (probes.c), and only
@@ -13,8 +12,7 @@
 
 #include "commands.h"
 #include "core.h"
-#include "match.h"
-#include "pending.h"
+#include "filter_edit.h"
 
 static LIST_HEAD(commands);
 
@@ -60,32 +58,17 @@ __init int unregister_ftrace_command(struct ftrace_func_command *cmd)
 	return 0;
 }
 
-/**
- * ftrace_filter_word - change a filter by a word, or carry out the command that it is
- * @tr: the trace array of the filter, NULL if there is none
- * @hash: the filter, not in use
- * @pending: list for words that wait for a module; NULL if none can wait
- * @word: "function", "function:mod:module" or "function:command:parameters"; modified
- * @enable: true: functions to trace; false: functions not to trace
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- * Return: 0; 1 if the word is a command; -EINVAL if it names no function and no command; or
- *	another error. After an error nothing has changed.
+/*
+ * The &ftrace_edit.command of a file: 1 if the command was carried out, -EINVAL if there is none of
+ * this name, or an error with nothing changed. Takes what the command takes.
  */
-int ftrace_filter_word(struct trace_array *tr, struct ftrace_hash *hash,
-		       struct list_head *pending, char *word, bool enable)
+int ftrace_run_command(struct ftrace_edit *edit, char *func, char *name, char *params)
 {
-	char *params = word, *func = strsep(&params, ":"), *name = strsep(&params, ":");
+	struct ftrace_func_command *cmd = command_find(name);
 
-	if (name && strcmp(name, "mod")) {
-		struct ftrace_func_command *cmd = command_find(name);
-
-		return cmd ? cmd->func(tr, hash, func, name, params, enable) ?: 1 : -EINVAL;
-	}
-	guard(mutex)(&ftrace_lock);
-	if (params && pending)
-		return ftrace_pending_word(hash, pending, func, params);
-	return ftrace_hash_word(hash, func, params);
+	if (!cmd)
+		return -EINVAL;
+	return cmd->func(edit->set.tr, edit->hash, func, name, params, edit->set.enable) ?: 1;
 }
 
 /*

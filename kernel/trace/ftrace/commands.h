@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a word that is written to a filter file does. */
+/* Commands that are written to a filter file. */
 #ifndef _FTRACE_COMMANDS_H
 #define _FTRACE_COMMANDS_H
 
 #include <linux/types.h>
 
-struct ftrace_hash;
-struct list_head;
-struct trace_array;
+struct ftrace_edit;
 
 /*
  * The entries of a stack trace above the traced function, if a callback calls
@@ -21,7 +19,6 @@ struct trace_array;
 #define SKIP_TO_TRACED	3
 
 void ftrace_init_commands(void);
-int ftrace_filter_word(struct trace_array *tr, struct ftrace_hash *hash,
-		       struct list_head *pending, char *word, bool enable);
+int ftrace_run_command(struct ftrace_edit *edit, char *func, char *name, char *params);
 
 #endif

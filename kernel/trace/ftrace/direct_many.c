@@ -78,7 +78,7 @@ static struct ftrace_hash *many_filter(struct ftrace_ops *ops)
 
 static int many_set_filter(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
-	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash, true, 0);
+	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash, 0);
 }
 
 static bool many_is_registered(const struct ftrace_ops *ops)

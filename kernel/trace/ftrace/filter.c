@@ -28,7 +28,6 @@ static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_
  * @ops: the ops, registered or not; other ops may share its filter
  * @orig: &ops->func_hash->filter_hash or &ops->func_hash->notrace_hash
  * @new: the new filter; the caller keeps it
- * @enable: true: functions to trace; false: functions not to trace
  * @flags: FTRACE_PLAN_ASKED if the owners of direct callers have been asked, else 0
  *
  * Context: Process context, may sleep. ftrace_lock held.
@@ -37,8 +36,9 @@ static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_
  *	ftrace_clashes_unseen(); or an error of ftrace_plan_run().
  */
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
-			   struct ftrace_hash *new, bool enable, unsigned int flags)
+			   struct ftrace_hash *new, unsigned int flags)
 {
+	bool enable = orig == &ops->func_hash->filter_hash;
 	struct ftrace_hash *old = ftrace_locked(*orig);
 	struct ftrace_scope scope = { .hash = { old, new } };
 	struct ftrace_hash *copy __free(ftrace_hash) = NULL;

@@ -3,8 +3,8 @@
  * Files that hold a filter: set_ftrace_filter and set_ftrace_notrace of a trace array, and the
  * filter files of the stack tracer and of the graph tracer.
  *
- * Words are collected in the open file, also those that wait for modules (pending.c), and
- * replace the filter when it is closed. A refused word changes nothing. If no word was accepted,
+ * The words that are written change a copy (filter_edit.c), which takes the place of the filter when
+ * the file is closed. A refused word changes nothing. If no word was accepted,
  * the filter stays, even if the file was opened with O_TRUNC. Commands (`function:command') take
  * effect as soon as they are written.
  */
@@ -15,11 +15,11 @@
 
 #include "commands.h"
 #include "core.h"
+#include "filter_edit.h"
 #include "filter_file.h"
 #include "hash.h"
 #include "listing.h"
 #include "ops.h"
-#include "pending.h"
 #include "probes.h"
 
 /* Room for a symbol with offset, size and module, and for wildcards. */
@@ -28,12 +28,10 @@
 /**
  * struct filter_file - an open file
  * @lock: held during each write and close: not all callers of ->write() take turns. The
- *	members from @written on are guarded by it, except @line and @probe
- * @set: the filter that is shown and replaced
+ *	members from @edit on are guarded by it, except @line and @probe
  * @listing: for reading
- * @written: the new filter, as written so far; NULL once the file was closed
- * @pending: the new pending filters, as written so far; only used if the filter belongs
- *	to a trace array
+ * @edit: the filter that is shown, and the change as written so far; without a hash once the
+ *	file was closed
  * @line: the current line of a reader: this pending filter
  * @probe: if @line is NULL, the current line is this command; both are valid while
  *	ftrace_lock is held
@@ -44,10 +42,8 @@
  */
 struct filter_file {
 	struct mutex		lock;	/* the writers take turns */
-	struct ftrace_set	set;
 	struct ftrace_listing	listing;
-	struct ftrace_hash	*written;
-	struct list_head	pending;
+	struct ftrace_edit	edit;
 	struct ftrace_mod_load	*line;
 	struct ftrace_probe_iter probe;
 	struct trace_parser	parser;
@@ -61,28 +57,17 @@ static struct filter_file *filter_file_of(struct file *file)
 	return ((struct seq_file *)file->private_data)->private;
 }
 
-static bool filter_file_is_filter(const struct filter_file *f)
-{
-	return f->listing.flags & FTRACE_ITER_FILTER;
-}
-
-/* The pending filters that are in use. */
-static struct list_head *filter_file_pending(struct filter_file *f)
-{
-	return f->set.tr ? ftrace_pending_of(f->set.tr, filter_file_is_filter(f)) : NULL;
-}
-
 /* After the functions come the pending filters, then the commands. */
 static bool filter_file_first_probe(struct filter_file *f)
 {
 	f->line = NULL;
-	return filter_file_is_filter(f) && ftrace_probe_first(&f->probe, f->set.tr);
+	return f->edit.set.enable && ftrace_probe_first(&f->probe, f->edit.set.tr);
 }
 
 /* The next word that waits; words for modules that are loaded are shown as functions. */
 static bool filter_file_next_line(struct filter_file *f)
 {
-	list_for_each_entry_continue(f->line, filter_file_pending(f), list)
+	list_for_each_entry_continue(f->line, f->edit.set.pending, list)
 		if (f->line->enable == FTRACE_PENDING_WAITS)
 			return true;
 	return filter_file_first_probe(f);
@@ -90,7 +75,7 @@ static bool filter_file_next_line(struct filter_file *f)
 
 static bool filter_file_first_extra(struct filter_file *f)
 {
-	struct list_head *pending = filter_file_pending(f);
+	struct list_head *pending = f->edit.set.pending;
 
 	if (!pending)
 		return false;
@@ -135,7 +120,7 @@ static void *filter_file_start(struct seq_file *m, loff_t *pos)
 	mutex_lock(&ftrace_lock);
 	if (ftrace_killed())
 		return NULL;
-	f->listing.hash = ftrace_locked(*f->set.hash);
+	f->listing.hash = ftrace_locked(*f->edit.set.hash);
 	return filter_file_line(f, *pos);
 }
 
@@ -162,8 +147,8 @@ static int filter_file_show(struct seq_file *m, void *v)
 	struct filter_file *f = m->private;
 
 	if (v == SEQ_START_TOKEN)
-		seq_puts(m, filter_file_is_filter(f) ? "#### all functions enabled ####\n" :
-						       "#### no functions disabled ####\n");
+		seq_puts(m, f->edit.set.enable ? "#### all functions enabled ####\n" :
+					       "#### no functions disabled ####\n");
 	else if (v == &f->listing)
 		ftrace_listing_show(&f->listing, m);
 	else if (f->line)
@@ -183,13 +168,13 @@ static const struct seq_operations file_seq_ops = {
 /* Apply the word that the parser holds; @f->lock held. */
 static int filter_file_word(struct filter_file *f)
 {
+	struct ftrace_edit *edit = &f->edit;
 	bool removes = f->parser.buffer[0] == '!';
-	unsigned long before = f->written->count;
-	int ret = ftrace_filter_word(f->set.tr, f->written, f->set.tr ? &f->pending : NULL,
-				     f->parser.buffer, filter_file_is_filter(f));
+	unsigned long before = edit->hash->count;
+	int ret = ftrace_edit_word(edit, f->parser.buffer);
 
 	/* The files of the graph tracer have always refused this, and those of an ops never. */
-	if (!ret && removes && f->set.replace && f->written->count == before)
+	if (!ret && removes && edit->set.replace && edit->hash->count == before)
 		ret = -EINVAL;
 	trace_parser_clear(&f->parser);
 	if (ret < 0) {
@@ -245,33 +230,18 @@ ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t c
 static void filter_file_free(struct filter_file *f)
 {
 	trace_parser_put(&f->parser);
-	ftrace_hash_free(f->written);
-	ftrace_pending_free(&f->pending);
+	ftrace_edit_end(&f->edit);
 	kfree(f);
 }
 
-static int filter_file_copy(struct filter_file *f)
-{
-	guard(mutex)(&ftrace_lock);
-	f->written = ftrace_hash_dup(ftrace_locked(*f->set.hash));
-	if (!f->written)
-		return -ENOMEM;
-	return f->set.tr ? ftrace_pending_begin(&f->pending, f->set.tr, f->written,
-						filter_file_is_filter(f)) : 0;
-}
-
 /* Without O_TRUNC, start from the filter that is in use. */
-static int filter_file_begin(struct filter_file *f)
+static int filter_file_begin(struct filter_file *f, const struct ftrace_set *set)
 {
-	if (f->truncate) {
-		f->written = ftrace_hash_alloc();
-		return f->written ? 0 : -ENOMEM;
-	}
-	if (!f->set.ops)
-		return filter_file_copy(f);
+	if (!set->ops)
+		return ftrace_edit_begin(&f->edit, set, f->truncate);
 	/* While the lock is held, no pending filter is being turned into functions. */
-	guard(mutex)(&f->set.ops->func_hash->regex_lock);
-	return filter_file_copy(f);
+	guard(mutex)(&set->ops->func_hash->regex_lock);
+	return ftrace_edit_begin(&f->edit, set, f->truncate);
 }
 
 /*
@@ -286,14 +256,16 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 	if (!f)
 		return -ENOMEM;
 	mutex_init(&f->lock);
-	f->set = *set;
-	f->listing.flags = set->flag;
-	INIT_LIST_HEAD(&f->pending);
+	f->listing.flags = set->enable ? FTRACE_ITER_FILTER : FTRACE_ITER_NOTRACE;
+	f->edit.set = *set;
+	f->edit.command = ftrace_run_command;
+	f->edit.unlocked = true;
+	INIT_LIST_HEAD(&f->edit.pending);
 
 	ret = trace_parser_get_init(&f->parser, WORD_MAX) ? -ENOMEM : 0;
 	if (!ret && file->f_mode & FMODE_WRITE) {
 		f->truncate = file->f_flags & O_TRUNC;
-		ret = filter_file_begin(f);
+		ret = filter_file_begin(f, set);
 	}
 	if (!ret)
 		ret = seq_open(file, &file_seq_ops);
@@ -315,7 +287,7 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		      struct inode *inode, struct file *file)
 {
-	struct ftrace_set set = { .tr = tr, .flag = flag };
+	struct ftrace_set set;
 	int ret;
 
 	/* -ENODEV also if the machine is locked down: users know this error of this file. */
@@ -330,8 +302,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		ftrace_ops_init(ops);
 		if (!tr)
 			ftrace_note_lone_ops(ops);
-		set.ops = ops;
-		set.hash = ftrace_hash_of(ops->func_hash, flag & FTRACE_ITER_FILTER);
+		set = ftrace_set_of(ops, tr, flag & FTRACE_ITER_FILTER);
 		ret = ftrace_set_open(file, &set);
 	}
 	if (ret && tr)
@@ -339,49 +310,17 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	return ret;
 }
 
-/* Drop functions whose module was unloaded after the file was opened. */
-static void filter_file_drop_gone(struct filter_file *f)
-{
-	struct ftrace_func_entry *entry;
-	struct hlist_node *tmp;
-	struct ftrace_table *t;
-	int i;
-
-	for_each_ftrace_entry(f->written, entry, tmp, i) {
-		if (ftrace_find_site(entry->ip, &t))
-			continue;
-		ftrace_hash_del(f->written, entry);
-		if (!f->written->count)
-			f->written->flags |= FTRACE_HASH_UNLOADED;
-	}
-}
-
-static int filter_file_replace(struct filter_file *f)
-{
-	guard(mutex)(&f->set.ops->func_hash->regex_lock);
-	guard(mutex)(&ftrace_lock);
-
-	filter_file_drop_gone(f);
-	if (f->set.tr)
-		return ftrace_pending_commit(f->set.tr, f->written, &f->pending,
-					     filter_file_is_filter(f));
-	return ftrace_ops_update_hash(f->set.ops, f->set.hash, f->written,
-				      filter_file_is_filter(f), 0);
-}
-
 static int filter_file_apply(struct filter_file *f)
 {
+	struct ftrace_set *set = &f->edit.set;
 	int ret;
 
-	if (f->set.replace) {
-		guard(mutex)(&ftrace_lock);
-		filter_file_drop_gone(f);
-		f->set.replace(f->set.hash, no_free_ptr(f->written));
-		return 0;
-	}
-	ret = filter_file_replace(f);
-	if (!ret && f->set.tr)
-		ftrace_pending_loaded(f->set.tr, filter_file_is_filter(f));
+	if (!set->ops)
+		return ftrace_edit_commit(&f->edit);
+	scoped_guard(mutex, &set->ops->func_hash->regex_lock)
+		ret = ftrace_edit_commit(&f->edit);
+	if (!ret && set->tr)
+		ftrace_pending_loaded(set->tr, set->enable);
 	return ret;
 }
 
@@ -391,7 +330,7 @@ static int filter_file_finish(struct filter_file *f)
 	int ret = 0;
 
 	guard(mutex)(&f->lock);
-	if (!f->written)
+	if (!f->edit.hash)
 		return 0;
 	/* The last word may lack a trailing blank. */
 	if (trace_parser_loaded(&f->parser))
@@ -399,8 +338,7 @@ static int filter_file_finish(struct filter_file *f)
 	/* A file that was opened with O_TRUNC and has no words is an empty filter. */
 	if (f->changed || (f->truncate && !f->refused))
 		ret = filter_file_apply(f) ?: ret;
-	ftrace_hash_free(f->written);
-	f->written = NULL;
+	ftrace_edit_end(&f->edit);
 	return ret;
 }
 
@@ -437,8 +375,8 @@ int ftrace_regex_release(struct inode *inode, struct file *file)
 	if (file->f_mode & FMODE_WRITE)
 		filter_file_finish(f);
 	ftrace_listing_end(&f->listing);
-	if (f->set.tr)
-		trace_array_put(f->set.tr);
+	if (f->edit.set.tr)
+		trace_array_put(f->edit.set.tr);
 	filter_file_free(f);
 	return seq_release(inode, file);
 }

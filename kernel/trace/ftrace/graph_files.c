@@ -17,6 +17,7 @@
 #include "boot_filter.h"
 #include "callback.h"
 #include "core.h"
+#include "filter_edit.h"
 #include "filter_file.h"
 #include "graph_files.h"
 #include "hash.h"
@@ -72,14 +73,15 @@ void ftrace_graph_forget(unsigned long start, unsigned long end)
 		ftrace_hash_forget(ftrace_locked(*graph_hash(unwanted)), start, end);
 }
 
+static struct ftrace_set graph_set(bool unwanted)
+{
+	return (struct ftrace_set){
+		.hash = graph_hash(unwanted), .enable = !unwanted, .replace = graph_replace };
+}
+
 static int graph_open(struct inode *inode, struct file *file)
 {
-	bool unwanted = inode->i_private;
-	struct ftrace_set set = {
-		.hash = graph_hash(unwanted),
-		.flag = unwanted ? FTRACE_ITER_NOTRACE : FTRACE_ITER_FILTER,
-		.replace = graph_replace,
-	};
+	struct ftrace_set set = graph_set(inode->i_private);
 	int ret;
 
 	ret = tracing_check_open_get_tr(NULL);
@@ -131,20 +133,13 @@ static int __init graph_set_max_depth_param(char *str)
 }
 __setup("ftrace_graph_max_depth=", graph_set_max_depth_param);
 
-static void __init graph_early_filter(char *words, bool unwanted)
-{
-	struct ftrace_hash *set = ftrace_set_early_words(NULL, NULL, words, !unwanted);
-
-	guard(mutex)(&ftrace_lock);
-	if (set)
-		graph_replace(graph_hash(unwanted), set);
-}
-
 /* Applies the boot parameters that set them. */
 void __init ftrace_graph_early_filters(void)
 {
+	struct ftrace_set wanted = graph_set(false), unwanted = graph_set(true);
+
 	if (graph_param[0])
-		graph_early_filter(graph_param, false);
+		ftrace_early_set(&wanted, graph_param);
 	if (graph_notrace_param[0])
-		graph_early_filter(graph_notrace_param, true);
+		ftrace_early_set(&unwanted, graph_notrace_param);
 }

@@ -10,9 +10,9 @@
 #include "boot_filter.h"
 #include "callback.h"
 #include "core.h"
+#include "filter_edit.h"
 #include "filter_file.h"
 #include "ops.h"
-#include "pending.h"
 #include "pid.h"
 
 /* Sets up the lists of a new trace array. */

@@ -16,11 +16,11 @@
 
 #include "class.h"
 #include "core.h"
+#include "filter_edit.h"
 #include "graph_files.h"
 #include "kallsyms.h"
 #include "modules.h"
 #include "ops.h"
-#include "pending.h"
 #include "plan.h"
 #include "probes.h"
 #include "table.h"

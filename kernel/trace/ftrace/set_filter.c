@@ -2,32 +2,17 @@
 /*
  * What other parts of the kernel call to set the filter of an ops, by name or by address.
  *
- * The new filter is worked out on a copy, then the copy takes the place of the old
- * filter. Nobody else sets the filter of this ops in between.
+ * Nobody else sets the filter of this ops between the begin of a change and its commit.
  */
 #include <linux/slab.h>
 
 #include "core.h"
+#include "filter_edit.h"
 #include "hash.h"
 #include "ipmodify.h"
-#include "match.h"
 #include "ops.h"
-#include "pending.h"
 #include "plan.h"
 #include "table.h"
-
-/* Make a copy of the filter to change; an empty filter if @reset. */
-static struct ftrace_hash *filter_begin(struct ftrace_ops *ops, bool enable, bool reset)
-{
-	struct ftrace_hash __rcu **orig = ftrace_hash_of(ops->func_hash, enable);
-
-	return ftrace_hash_dup(reset ? NULL : ftrace_locked(*orig));
-}
-
-static int filter_commit(struct ftrace_ops *ops, struct ftrace_hash *hash, bool enable)
-{
-	return ftrace_ops_update_hash(ops, ftrace_hash_of(ops->func_hash, enable), hash, enable, 0);
-}
 
 /*
  * The trace array of @ops; NULL if @ops belongs to none. The caller owns @ops, so the trace
@@ -44,42 +29,27 @@ static struct trace_array *filter_trace_array(struct ftrace_ops *ops)
 	return NULL;
 }
 
-/* `function:mod:module': the module may be loaded later. */
-static int filter_set_mod(struct trace_array *tr, struct ftrace_hash *hash, char *func,
-			  char *params, bool enable)
+static int filter_change(struct ftrace_ops *ops, struct trace_array *tr, char *word, bool reset,
+			 bool enable)
 {
-	LIST_HEAD(pending);
+	struct ftrace_set set = ftrace_set_of(ops, tr, enable);
+	struct ftrace_edit edit = { };
 	int ret;
 
-	if (!tr || strcmp(strsep(&params, ":"), "mod"))
-		return -EINVAL;
-	ret = ftrace_pending_begin(&pending, tr, hash, enable);
+	guard(mutex)(&ops->func_hash->regex_lock);
+	ret = ftrace_edit_begin(&edit, &set, reset);
+	if (!ret && word)
+		ret = ftrace_edit_word(&edit, word);
 	if (!ret)
-		ret = params ? ftrace_pending_word(hash, &pending, func, params) :
-			       ftrace_hash_word(hash, func, NULL);
-	if (!ret)
-		ret = ftrace_pending_commit(tr, hash, &pending, enable);
-	ftrace_pending_free(&pending);
+		ret = ftrace_edit_commit(&edit);
+	ftrace_edit_end(&edit);
 	return ret;
-}
-
-static int filter_set_word(struct ftrace_ops *ops, struct trace_array *tr,
-			   struct ftrace_hash *hash, char *word, bool enable)
-{
-	char *params = word, *func = strsep(&params, ":");
-	int ret;
-
-	if (params)
-		return filter_set_mod(tr, hash, func, params, enable);
-	ret = ftrace_hash_word(hash, func, NULL);
-	return ret ?: filter_commit(ops, hash, enable);
 }
 
 static int filter_set_regex(struct ftrace_ops *ops, unsigned char *buf, int len, bool reset,
 			    bool enable)
 {
-	struct ftrace_hash *hash __free(ftrace_hash) = NULL;
-	char *copy __free(kfree) = NULL;
+	char *word __free(kfree) = NULL;
 	struct trace_array *tr = NULL;
 
 	if (ftrace_killed())
@@ -88,20 +58,18 @@ static int filter_set_regex(struct ftrace_ops *ops, unsigned char *buf, int len,
 		return -EINVAL;
 
 	ftrace_ops_init(ops);
-	/* The lock of all trace arrays comes before that of a filter. */
-	if (buf && strnchr(buf, len, ':'))
-		tr = filter_trace_array(ops);
-	guard(mutex)(&ops->func_hash->regex_lock);
-	/* Unloading a module removes its sites from the filter. */
-	guard(mutex)(&ftrace_lock);
-
-	hash = filter_begin(ops, enable, reset);
-	if (buf)
-		copy = kmemdup_nul(buf, len, GFP_KERNEL);
-	if (!hash || (buf && !copy))
-		return -ENOMEM;
-	return buf ? filter_set_word(ops, tr, hash, copy, enable) :
-		     filter_commit(ops, hash, enable);
+	if (buf) {
+		word = kmemdup_nul(buf, len, GFP_KERNEL);
+		if (!word)
+			return -ENOMEM;
+		/* Only with a trace array a word can wait for a module. */
+		if (strchr(word, ':')) {
+			tr = filter_trace_array(ops);
+			if (!tr)
+				return -EINVAL;
+		}
+	}
+	return filter_change(ops, tr, word, reset, enable);
 }
 
 /**
@@ -186,7 +154,7 @@ static int filter_change_ips(struct ftrace_ops *ops, unsigned long *ips, unsigne
 	guard(mutex)(&ops->func_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
-	hash = filter_begin(ops, true, reset);
+	hash = ftrace_hash_dup(reset ? NULL : ftrace_locked(ops->func_hash->filter_hash));
 	if (!hash)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < cnt; i++) {
@@ -196,7 +164,7 @@ static int filter_change_ips(struct ftrace_ops *ops, unsigned long *ips, unsigne
 			return ret;
 		ftrace_yield(i);
 	}
-	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash, true, flags);
+	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash, flags);
 }
 
 /*

@@ -6,7 +6,7 @@
 
 #include "trace.h"
 #include "ftrace/core.h"
-#include "ftrace/pending.h"
+#include "ftrace/filter_edit.h"
 #include "module.h"
 #include "tests.h"
 

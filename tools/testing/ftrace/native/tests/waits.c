@@ -15,7 +15,7 @@
 #include "ftrace/kallsyms.h"
 #include "ftrace/ops.h"
 #include "ftrace/profile.h"
-#include "ftrace/pending.h"
+#include "ftrace/filter_edit.h"
 #include "ftrace/pid.h"
 #include "module.h"
 #include "tests.h"

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pending filters: filters for modules that are not loaded yet, `function:mod:module'.
+ * Changes of a filter: begin, words, commit.
  *
- * Such a word stays with its trace array. While the module is not loaded, it waits, and the file
- * shows it as it was written. When the module is loaded, its functions that match are in the
- * filter instead. When the module goes or fails to load, they leave, and the word waits again: a
- * driver can fail its first load and succeed with the second. After an unload it is not shown.
+ * A change works on a copy, which takes the place of the filter at the end. Files, the kernel's own
+ * calls and boot parameters all change a filter so. A word that is refused changes nothing.
  *
- * A word goes when the file is written with O_TRUNC, when `!' removes it, or when the filter
- * loses its last function although no word waits: then it is empty, and means all functions.
+ * A word `function:mod:module' stays with its trace array as a pending filter. While the module is
+ * not loaded, it waits, and the file shows it as it was written. When the module is loaded, its
+ * functions that match are in the filter instead. When the module goes or fails to load, they leave,
+ * and the word waits again: a driver can fail its first load and succeed with the second. After an
+ * unload it is not shown.
+ *
+ * A pending filter goes when the file is written with O_TRUNC, when `!' removes it, or when the
+ * filter loses its last function although no word waits: then it is empty, and means all functions.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -16,10 +20,11 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "filter_edit.h"
 #include "hash.h"
 #include "match.h"
 #include "ops.h"
-#include "pending.h"
+#include "table.h"
 
 /* What the base has of a word, and where the text of its module was when it was applied. */
 struct pending_word {
@@ -110,34 +115,6 @@ static bool pending_waits(struct list_head *list)
 }
 
 /**
- * ftrace_pending_begin - begin a change of a filter and its pending filters
- * @list: an empty list that only the caller uses; gets a copy of the pending filters
- * @tr: the trace array
- * @hash: a copy of the filter in use
- * @enable: true: set_ftrace_filter; false: set_ftrace_notrace
- *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or -ENOMEM with @list empty.
- */
-int ftrace_pending_begin(struct list_head *list, struct trace_array *tr, struct ftrace_hash *hash,
-			 bool enable)
-{
-	struct ftrace_mod_load *p;
-
-	lockdep_assert_held(&ftrace_lock);
-	/* pending_add() adds at the head, so walk backwards to keep the order. */
-	list_for_each_entry_reverse(p, ftrace_pending_of(tr, enable), list) {
-		if (pending_add(list, p->func, p->module, p->enable, pending_word_of(p)->text)) {
-			ftrace_pending_free(list);
-			return -ENOMEM;
-		}
-	}
-	if (pending_waits(list) && !(hash->flags & FTRACE_HASH_FL_GONE))
-		hash->flags &= ~FTRACE_HASH_FL_MOD;
-	return 0;
-}
-
-/**
  * ftrace_pending_free - free pending filters
  * @list: list of pending filters that only the caller uses
  */
@@ -181,33 +158,83 @@ static bool pending_can_wait(const char *module)
 	return *module && !strpbrk(module, "!*?[\\") && !pending_is_loaded(module, &text);
 }
 
+/* The filter of an ops; with @tr, of its trace array. */
+struct ftrace_set ftrace_set_of(struct ftrace_ops *ops, struct trace_array *tr, bool enable)
+{
+	return (struct ftrace_set){
+		.tr = tr, .ops = ops, .hash = ftrace_hash_of(ops->func_hash, enable),
+		.pending = tr ? ftrace_pending_of(tr, enable) : NULL, .enable = enable };
+}
+
+static int edit_copy_pending(struct ftrace_edit *edit)
+{
+	struct ftrace_mod_load *p;
+
+	/* pending_add() adds at the head, so walk backwards to keep the order. */
+	list_for_each_entry_reverse(p, edit->set.pending, list)
+		if (pending_add(&edit->pending, p->func, p->module, p->enable,
+				pending_word_of(p)->text))
+			return -ENOMEM;
+	if (pending_waits(&edit->pending) && !(edit->hash->flags & FTRACE_HASH_FL_GONE))
+		edit->hash->flags &= ~FTRACE_HASH_FL_MOD;
+	return 0;
+}
+
 /**
- * ftrace_pending_word - change a filter by a word with `:mod:'
- * @hash: the filter
- * @pending: list of pending filters that only the caller uses
- * @func: name or glob of the functions to add; with `!' before it, to remove
- * @module: only functions of this module; if the module is not loaded, the word waits in
- *	@pending
+ * ftrace_edit_begin - begin to change a filter
+ * @edit: the change; ftrace_edit_end() frees what it has, also after an error
+ * @set: the filter
+ * @empty: begin with an empty filter instead of a copy
  *
- * Context: Process context, may sleep. ftrace_lock held.
- * Return: 0, or an error: -EINVAL if the word names nothing; -ENOMEM.
+ * Context: Process context, may sleep. regex_lock of the filter of an ops held. Takes ftrace_lock.
+ * Return: 0, or -ENOMEM.
  */
-int ftrace_pending_word(struct ftrace_hash *hash, struct list_head *pending, char *func,
-			const char *module)
+int ftrace_edit_begin(struct ftrace_edit *edit, const struct ftrace_set *set, bool empty)
+{
+	edit->set = *set;
+	INIT_LIST_HEAD(&edit->pending);
+	guard(mutex)(&ftrace_lock);
+	edit->hash = ftrace_hash_dup(empty ? NULL : ftrace_locked(*set->hash));
+	if (!edit->hash)
+		return -ENOMEM;
+	return set->pending && !empty ? edit_copy_pending(edit) : 0;
+}
+
+/* `function:mod:module': if the module is not loaded, the word waits. */
+static int edit_mod_word(struct ftrace_edit *edit, char *func, const char *module)
 {
 	bool del = *func == '!';
 	const char *glob = func + del;
-	int ret;
+	int ret = ftrace_hash_word(edit->hash, func, module);
 
-	lockdep_assert_held(&ftrace_lock);
-	ret = ftrace_hash_word(hash, func, module);
-	if (ret == -ENOMEM)
+	if (ret == -ENOMEM || !edit->set.pending)
 		return ret;
 	if (del)
-		return pending_del(pending, glob, module) ? ret : 0;
+		return pending_del(&edit->pending, glob, module) ? ret : 0;
 	if (ret && pending_can_wait(module))
-		return pending_add_again(pending, glob, module);
+		return pending_add_again(&edit->pending, glob, module);
 	return ret;
+}
+
+/**
+ * ftrace_edit_word - change a filter by a word, or carry out the command that it is
+ * @edit: the change
+ * @word: name, glob, number or address of functions to add, with `!' before it to remove;
+ *	"function:mod:module"; or "function:command:parameters". Modified
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ * Return: 0; 1 if the word is a command; -EINVAL if it names no function and no command; or
+ *	another error. After an error nothing has changed.
+ */
+int ftrace_edit_word(struct ftrace_edit *edit, char *word)
+{
+	char *params = word, *func = strsep(&params, ":"), *name = strsep(&params, ":");
+
+	if (name && strcmp(name, "mod"))
+		return edit->command ? edit->command(edit, func, name, params) : -EINVAL;
+	guard(mutex)(&ftrace_lock);
+	return params ? edit_mod_word(edit, func, params) :
+			ftrace_hash_word(edit->hash, func, NULL);
 }
 
 /*
@@ -229,38 +256,70 @@ static void pending_update(struct list_head *pending)
 	}
 }
 
+/* Drop functions whose module was unloaded after the change began. */
+static void edit_drop_gone(struct ftrace_edit *edit)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *tmp;
+	struct ftrace_table *t;
+	int i;
+
+	for_each_ftrace_entry(edit->hash, entry, tmp, i) {
+		if (ftrace_find_site(entry->ip, &t))
+			continue;
+		ftrace_hash_del(edit->hash, entry);
+		if (!edit->hash->count)
+			edit->hash->flags |= FTRACE_HASH_UNLOADED;
+	}
+}
+
+/* The new pending filters take the place of the old ones. */
+static void edit_replace_pending(struct ftrace_edit *edit)
+{
+	LIST_HEAD(old);
+
+	list_splice_init(edit->set.pending, &old);
+	if (ftrace_hash_empty(edit->hash))
+		ftrace_pending_free(&edit->pending);
+	list_splice_init(&edit->pending, edit->set.pending);
+	ftrace_pending_free(&old);
+}
+
 /**
- * ftrace_pending_commit - give a trace array another filter and other pending filters
- * @tr: the trace array
- * @hash: the new filter; the caller keeps it
- * @pending: the new pending filters; the list is empty after success
- * @enable: true: set_ftrace_filter; false: set_ftrace_notrace
+ * ftrace_edit_commit - the filter becomes what it was changed to
+ * @edit: the change, which ends
  *
- * Context: Process context, may sleep. regex_lock of the filter and ftrace_lock held.
+ * Context: Process context, may sleep. regex_lock of the filter of an ops held. Takes ftrace_lock.
  * Return: 0, or an error of ftrace_ops_update_hash() with nothing changed.
  */
-int ftrace_pending_commit(struct trace_array *tr, struct ftrace_hash *hash,
-			  struct list_head *pending, bool enable)
+int ftrace_edit_commit(struct ftrace_edit *edit)
 {
-	struct list_head *used = ftrace_pending_of(tr, enable);
-	LIST_HEAD(old);
+	struct ftrace_set *set = &edit->set;
 	int ret;
 
-	lockdep_assert_held(&ftrace_lock);
-	pending_update(pending);
+	guard(mutex)(&ftrace_lock);
+	if (edit->unlocked)
+		edit_drop_gone(edit);
+	if (set->replace) {
+		set->replace(set->hash, no_free_ptr(edit->hash));
+		return 0;
+	}
+	pending_update(&edit->pending);
 	/* A filter for modules alone must not mean all functions. */
-	if (pending_waits(pending))
-		hash->flags |= FTRACE_HASH_FL_MOD;
-	ret = ftrace_ops_update_hash(tr->ops, ftrace_hash_of(tr->ops->func_hash, enable), hash,
-				     enable, 0);
-	if (ret)
-		return ret;
-	list_splice_init(used, &old);
-	if (ftrace_hash_empty(hash))
-		ftrace_pending_free(pending);
-	list_splice_init(pending, used);
-	ftrace_pending_free(&old);
-	return 0;
+	if (pending_waits(&edit->pending))
+		edit->hash->flags |= FTRACE_HASH_FL_MOD;
+	ret = ftrace_ops_update_hash(set->ops, set->hash, edit->hash, 0);
+	if (!ret && set->pending)
+		edit_replace_pending(edit);
+	return ret;
+}
+
+/* Frees what a change has. */
+void ftrace_edit_end(struct ftrace_edit *edit)
+{
+	ftrace_hash_free(edit->hash);
+	edit->hash = NULL;
+	ftrace_pending_free(&edit->pending);
 }
 
 #ifdef CONFIG_MODULES
@@ -275,7 +334,7 @@ static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, 
 	if (!hash || !glob)
 		return -ENOMEM;
 	ret = ftrace_hash_match(hash, glob, p->module, false);
-	return ret > 0 ? ftrace_ops_update_hash(tr->ops, orig, hash, enable, 0) : ret;
+	return ret > 0 ? ftrace_ops_update_hash(tr->ops, orig, hash, 0) : ret;
 }
 
 /*
