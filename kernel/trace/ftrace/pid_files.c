@@ -232,8 +232,8 @@ void ftrace_free_pids(struct trace_array *tr)
 }
 
 /*
- * Lets CPUs that a changed tracing_cpumask leaves out turn tasks away. Without memory, the
- * callbacks run on these CPUs, too, and record nothing. Takes ftrace_lock.
+ * Updates the guards after tracing_cpumask changed. Without memory, the callbacks run on the CPUs
+ * that are left out, too, and record nothing. Takes ftrace_lock.
  */
 void ftrace_cpumask_changed(struct trace_array *tr)
 {
