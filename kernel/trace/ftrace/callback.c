@@ -111,7 +111,8 @@ void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr)
 /*
  * Lets no further task into the callback of a removed ops by way of a walk. A task in
  * ftrace_walk_func() counts itself in, then reads the mark. After the broadcast, either the task
- * sees the mark, or all CPUs see that the task has counted itself in. ftrace_lock held.
+ * sees the mark, or all CPUs see that the task has counted itself in. A task that gets there after
+ * the broadcast does not count. ftrace_lock held.
  */
 void ftrace_callback_shut(struct ftrace_callback *cb)
 {
@@ -136,9 +137,9 @@ static unsigned long callback_sum(const unsigned long __percpu *count)
 }
 
 /*
- * The sum of those who left is read first. A task in a walk may count itself in and out
- * without entering the callback. If the sum of those who entered were read first, such a
- * task would stand for a task that is still in the callback.
+ * The sum of those who left is read first. A task in a walk that was on its way when the callback
+ * was shut may count itself in and out without entering the callback. If the sum of those who
+ * entered were read first, such a task would stand for a task that is still in the callback.
  */
 static bool callback_has_tasks(struct ftrace_count __percpu *count)
 {

@@ -12,6 +12,10 @@
  * ftrace_walk_func() counts itself in before it reads the mark, and each CPU has a full barrier
  * between the mark and the sums of the counters; see ftrace_callback_shut(). So either the task
  * sees the mark and calls nothing, or the sums have the task.
+ *
+ * Without memory for another array, sites go on walking one that has the removed ops. So a task
+ * also reads the mark before it counts itself in. Otherwise calls that never stop would change the
+ * two sums for ever, and these are not read at the same moment.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/kprobes.h>
@@ -75,7 +79,7 @@ static __always_inline void walk_call(const struct ftrace_walk_call *call, unsig
 	struct ftrace_count __percpu *count = call->callback->count;
 
 	/* Before the count, as in a slot. */
-	if (ftrace_guard_skips(call->guard))
+	if (ftrace_guard_skips(call->guard) || unlikely(READ_ONCE(call->callback->off)))
 		return;
 	if (count)
 		this_cpu_inc(count->entered);

@@ -17,8 +17,9 @@
  * DIRECT: a direct caller is removed. The site calls its function, which nobody counts. In this way
  *	everything is freed whose owner calls ftrace_wait_callbacks() itself.
  * WALK: the ops is one of many, and the trampolines call ftrace_walk_func() instead of slots. What is
- *	called a trampoline here is the array that the function goes through. A task counts itself in,
- *	then reads the mark of the callback. ftrace_callback_shut() sets the mark.
+ *	called a trampoline here is the array that the function goes through. A task reads the mark of
+ *	the callback, counts itself in and reads the mark again. ftrace_callback_shut() sets the mark.
+ * KEPT: with WALK, there is no memory for another array: the site goes on calling.
  * A variant leaves out what a NO_ names.
  */
 #include "claim.pml"
@@ -32,6 +33,7 @@ CLAIMS ops_is_there;		/* the callback does not use an ops that was freed */
 CLAIMS trampoline_is_there;	/* nobody runs a trampoline that was freed */
 CLAIMS slot_is_there;		/* no slot of a freed trampoline is switched off */
 CLAIMS counters_are_unused;	/* counters that were given back are even, and nobody uses them */
+CLAIMS counting_ends;		/* a call that begins after the broadcast is not counted */
 CLAIMS callback_is_seen;	/* after the wait, all is seen that callbacks have written */
 
 /*
@@ -40,6 +42,7 @@ CLAIMS callback_is_seen;	/* after the wait, all is seen that callbacks have writ
  * between either.
  */
 bit patched, synced[CPUS];
+bit shut;			/* all CPUs have answered */
 bit dead_too;			/* the batch contains the slot of the trampoline DEAD */
 
 /* Trampolines. */
@@ -133,7 +136,7 @@ inline fetch()
 proctype context(byte me)
 {
 	byte passes;
-	bit old;
+	bit old, late;
 
 	if
 	:: in[me] -> goto inside
@@ -149,7 +152,12 @@ end:	do
 	od;
 	atomic { RUNS ->
 		passes++;
+		late = shut;
+#ifdef KEPT
+		old = 1;
+#else
 		fetch();
+#endif
 		if
 		:: old -> in[me] = CALLED
 		:: else
@@ -161,13 +169,20 @@ end:	do
 
 inside:
 #ifdef WALK
-	/* Count in, read the mark, count out in any case. */
-#ifdef NO_COUNT_FIRST
-	atomic { RUNS -> fetch() }
+	/* Read the mark, count in, read the mark again, count out in any case. */
+#ifndef NO_LOOK_FIRST
+	atomic { RUNS ->
+		CLAIM(trampoline_is_there, tramp[in[me]]);
+		fetch() }
+	if
+	:: !old -> goto leaves
+	:: old
+	fi;
 #endif
 	atomic { RUNS ->
 		CLAIM(trampoline_is_there, tramp[in[me]]);
 		CLAIM(counters_are_unused, counters);
+		CLAIM(counting_ends, !late);
 		entered_w[on[me]]++ }
 #ifndef NO_COUNT_FIRST
 	atomic { RUNS -> fetch() }
@@ -189,6 +204,7 @@ inside:
 		if
 		:: old ->
 			CLAIM(counters_are_unused, counters);
+			CLAIM(counting_ends, !late);
 			entered_w[on[me]]++
 		:: else
 		fi }
@@ -204,12 +220,16 @@ inside:
 	:: !old
 	fi;
 #endif
+#ifdef WALK
+leaves:
+#endif
 	atomic { RUNS ->
 		CLAIM(trampoline_is_there, tramp[in[me]]);
 		in[me] = 0 }
 returns:
 	atomic {
 		old = 0;
+		late = 0;
 		if
 		:: me == NMI -> on[NMI] = NOWHERE
 		:: else
@@ -311,7 +331,10 @@ inline patch()
 		ipi[1] = 1
 #endif
 	}
-	!ipi[0] && !ipi[1]
+	!ipi[0] && !ipi[1];
+#ifndef NO_BROADCAST
+	shut = 1
+#endif
 }
 
 /* ftrace_callback_wait() */
@@ -378,7 +401,7 @@ proctype unregisters()
 	dead = tramp[DEAD];
 #endif
 	patch();
-#ifndef DIRECT
+#if !defined(DIRECT) && !defined(KEPT)
 	retired[CALLED] = 1;
 #endif
 	unlock();

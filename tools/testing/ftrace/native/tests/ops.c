@@ -216,6 +216,47 @@ static void many_ops_need_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), 0U);
 }
 
+static unsigned long nr_entered(const struct ftrace_callback *cb)
+{
+	unsigned long total = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		total += per_cpu_ptr(cb->count, cpu)->entered;
+	return total;
+}
+
+/*
+ * Without memory, an array keeps an ops that is removed. Calls that never stop must not count
+ * themselves in for ever: whoever waits for the ops would seldom find the sums equal.
+ */
+static void removed_ops_are_not_counted(struct kunit *test)
+{
+	struct ftrace_ops *ops = kunit_kcalloc(test, ARRAY_SIZE(crowd), sizeof(*ops), GFP_KERNEL);
+	struct ftrace_callback *cb;
+	unsigned long before;
+
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
+		ops[i].func = ftrace_kunit_note_x;
+		ftrace_kunit_add_ops(test, &ops[i]);
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops[i], ftrace_kunit_func1, true), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops[i]), 0);
+	}
+	cb = ops[0].callback;
+	before = nr_entered(cb);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, nr_entered(cb), before + 1);
+
+	native_fail_nth(1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops[0]), 0);
+	native_fail_nth(0);
+	native_settle();
+	KUNIT_ASSERT_EQ(test, cb->nr_walks, 1U);
+	ftrace_kunit_func1(1);
+	KUNIT_EXPECT_EQ(test, nr_entered(cb), before + 1);
+}
+
 /*
  * Sites of one class go to two, one after the other: the class that the last one goes to takes the
  * trampoline.
@@ -792,6 +833,7 @@ static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(perf_hears_of_changes),
 	KUNIT_CASE(pages_are_mapped_once),
 	KUNIT_CASE(many_ops_need_memory),
+	KUNIT_CASE(removed_ops_are_not_counted),
 	KUNIT_CASE(last_sites_take_the_trampoline),
 	KUNIT_CASE(direct_callers_come_again),
 	KUNIT_CASE(long_waits_are_reported),
