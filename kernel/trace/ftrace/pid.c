@@ -228,14 +228,15 @@ static bool pid_must_interrupt(int cpu, void *data)
 
 /*
  * A thread that executes a program gets the number of its process. The callback must know the
- * thread by its new number, before the next switch.
+ * thread by its new number, before the next switch. Interrupts are off, as at a switch: otherwise
+ * pid_check_current() could come in between, and an old verdict would replace the new one.
  */
 static void pid_check_exec(void *data, struct task_struct *task, pid_t old_pid,
 			   struct linux_binprm *bprm)
 {
 	struct trace_array *tr = data;
 
-	guard(preempt_notrace)();
+	guard(irqsave)();
 	pid_check(tr, rcu_dereference_sched(tr->function_pids),
 		  rcu_dereference_sched(tr->function_no_pids), task, smp_processor_id());
 }

@@ -5,12 +5,15 @@
  *
  * A list is written, but the ops cannot be changed, so the write fails. A second list is written,
  * a third list takes its place, and then there is no list. Then the lists no longer follow forks,
- * event_trace_del_tracer() waits, and the trace array is freed. One CPU switches tasks, and another CPU forks. The stores of the
- * writer become visible late and in any order, unless a barrier or a wait orders them.
+ * event_trace_del_tracer() waits, and the trace array is freed. One CPU switches tasks and executes
+ * programs, and another CPU forks. The stores of the writer become visible late and in any order,
+ * unless a barrier or a wait orders them.
  *
  * The filter is one list. What it says about a task is the number of the list. A hook is in a
  * tracepoint, which tracepoint_synchronize_unregister() waits for. The model does not use that on
- * some versions a tracepoint has preemption off. The switch has interrupts off.
+ * some versions a tracepoint has preemption off. The switch has interrupts off; a task that executes
+ * a program switches them off, or the interrupt of the writer would come between what the hook reads
+ * and what it stores.
  *
  * The writer holds pid_mutex, and drops it before it waits. A variant leaves out what a NO_ names,
  * or the wait in call number NO_WAIT_DROP of pid_drop_lists(). In the variant NO_LATE_VERDICT all
@@ -89,19 +92,28 @@ inline leave_hook(hook)
 	awaited[hook] = 0
 }
 
+inline pid_check_current()
+{
+	look_at(list);
+	verdict = list;
+	ipi = 0
+}
+
 /* The CPU that switches tasks: one step after the other, and functions of the tasks in between. */
 active proctype cpu()
 {
 	byte l, o;
 
 end:	do
-	/* pid_check_next() */
+	/* pid_check_next() and pid_check_exec() */
 	:: atomic { hooked -> in_hook[SWITCH] = 1; rcu_read_lock(SWITCH) }
 		l = list;
+#ifdef NO_IRQS_OFF
+		atomic { if :: ipi -> pid_check_current() :: skip fi }
+#endif
 		atomic { look_at(l); CLAIM(array_is_there, !freed[ARRAY]); verdict = l }
 		atomic { l = 0; rcu_read_unlock(SWITCH); leave_hook(SWITCH) }
-	/* pid_check_current() */
-	:: atomic { ipi -> look_at(list); verdict = list; ipi = 0 }
+	:: atomic { ipi -> pid_check_current() }
 	/* ftrace_pid_func() */
 	:: atomic { promised == TRACE -> CLAIM(verdict_is_trace, verdict == TRACE) }
 	:: atomic { promised < IGNORE -> CLAIM(verdict_is_new, verdict == promised) }
