@@ -17,6 +17,8 @@
  * @users: number of slots of trampolines and of arrays that are not freed yet, plus one
  *	for the ops while it is registered or waited for
  * @off: the ops is removed: a walk does not call the callback
+ * @asked: the ops of a direct caller: the last question that its owner agreed to, see
+ *	ftrace_ipmodify_agreed()
  * @seq: order of registration; younger ops are called first
  *
  * The callback stays longer than the ops: a task may still have to count itself out.
@@ -29,6 +31,7 @@ struct ftrace_callback {
 	unsigned int			nr_walks;
 	unsigned int			users;
 	bool				off;
+	unsigned int			asked;
 	u64				seq;
 };
 

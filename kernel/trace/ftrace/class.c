@@ -16,6 +16,7 @@
 #include "caller.h"
 #include "class.h"
 #include "core.h"
+#include "ipmodify.h"
 #include "table.h"
 #include "walk.h"
 
@@ -86,11 +87,11 @@ int ftrace_direct_agrees(struct ftrace_ops *direct, unsigned long ip, enum ftrac
 /*
  * May @set, to which @new is about to be added, share the function at @ip? One ops may change
  * the instruction pointer and one may be a direct caller, and both only if the owner of the
- * direct caller agrees. If @asked, it was asked before @new got the function. 0, -EBUSY or the
- * owner's error. ftrace_lock held.
+ * direct caller agrees, or has agreed before @new gets the function. 0, -EBUSY or the owner's
+ * error. ftrace_lock held.
  */
 int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
-		     const struct ftrace_ops *new, unsigned long ip, bool asked)
+		     const struct ftrace_ops *new, unsigned long ip)
 {
 	struct ftrace_ops *ipmodify = NULL, *direct = NULL;
 
@@ -113,8 +114,7 @@ int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 		return 0;
 	if (new == direct)
 		return ftrace_direct_agrees(direct, ip, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
-	/* It may have come after its owner would have been asked. */
-	return asked && direct->ops_func ? 0 : -EBUSY;
+	return ftrace_ipmodify_agreed(ipmodify, direct) ? 0 : -EBUSY;
 }
 
 /*

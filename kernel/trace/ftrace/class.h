@@ -57,7 +57,7 @@ struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int
 				     unsigned long direct);
 int ftrace_direct_agrees(struct ftrace_ops *direct, unsigned long ip, enum ftrace_ops_cmd cmd);
 int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
-		     const struct ftrace_ops *new, unsigned long ip, bool asked);
+		     const struct ftrace_ops *new, unsigned long ip);
 void ftrace_class_put(struct ftrace_class *c, unsigned int sites);
 void ftrace_classes_stale(struct ftrace_ops *ops);
 void ftrace_classes_lose(struct ftrace_ops *ops);

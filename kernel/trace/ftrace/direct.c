@@ -65,7 +65,7 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 	ops->func = direct_func;
 	ops->flags |= FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS;
 	ops->direct_call = addr;
-	ret = ftrace_ops_start(ops, 0);
+	ret = ftrace_ops_start(ops);
 	if (ret) {
 		ops->func = NULL;
 		ops->direct_call = 0;

@@ -78,7 +78,7 @@ static struct ftrace_hash *many_filter(struct ftrace_ops *ops)
 
 static int many_set_filter(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
-	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash, 0);
+	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash);
 }
 
 static bool many_is_registered(const struct ftrace_ops *ops)
@@ -159,7 +159,7 @@ static int many_start(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	ops->flags |= FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS;
 	ret = many_set_filter(ops, hash);
 	if (!ret)
-		ret = ftrace_ops_start(ops, 0);
+		ret = ftrace_ops_start(ops);
 	if (ret)
 		many_reset(ops);
 	return ret;

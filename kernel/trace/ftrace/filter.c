@@ -28,7 +28,6 @@ static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_
  * @ops: the ops, registered or not; other ops may share its filter
  * @orig: &ops->func_hash->filter_hash or &ops->func_hash->notrace_hash
  * @new: the new filter; the caller keeps it
- * @flags: FTRACE_PLAN_ASKED if the owners of direct callers have been asked, else 0
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or an error with nothing changed: -EINVAL if an ops that changes the
@@ -36,7 +35,7 @@ static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_
  *	ftrace_clashes_unseen(); or an error of ftrace_plan_run().
  */
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
-			   struct ftrace_hash *new, unsigned int flags)
+			   struct ftrace_hash *new)
 {
 	bool enable = orig == &ops->func_hash->filter_hash;
 	struct ftrace_hash *old = ftrace_locked(*orig);
@@ -83,7 +82,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 
 		/* An empty filter means all functions. */
 		scope.all = enable && (ftrace_hash_empty(old) || ftrace_hash_empty(new));
-		ret = ftrace_plan_run(changes, nr, &scope, FTRACE_PLAN_NAMED | flags);
+		ret = ftrace_plan_run(changes, nr, &scope, FTRACE_PLAN_NAMED);
 	}
 	if (ret)
 		old = rcu_replace_pointer(*orig, old, lockdep_is_held(&ftrace_lock));

@@ -308,7 +308,7 @@ int ftrace_edit_commit(struct ftrace_edit *edit)
 	/* A filter for modules alone must not mean all functions. */
 	if (pending_waits(&edit->pending))
 		edit->hash->flags |= FTRACE_HASH_FL_MOD;
-	ret = ftrace_ops_update_hash(set->ops, set->hash, edit->hash, 0);
+	ret = ftrace_ops_update_hash(set->ops, set->hash, edit->hash);
 	if (!ret && set->pending)
 		edit_replace_pending(edit);
 	return ret;
@@ -334,7 +334,7 @@ static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, 
 	if (!hash || !glob)
 		return -ENOMEM;
 	ret = ftrace_hash_match(hash, glob, p->module, false);
-	return ret > 0 ? ftrace_ops_update_hash(tr->ops, orig, hash, 0) : ret;
+	return ret > 0 ? ftrace_ops_update_hash(tr->ops, orig, hash) : ret;
 }
 
 /*

@@ -6,14 +6,15 @@
 #include <linux/ftrace.h>
 #include <linux/mutex.h>
 
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-/* Held while direct callers change, and while their owners are asked. */
+/* Held while direct callers change, on their sites too, and while their owners are asked. */
 extern struct mutex direct_mutex;
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag);
 int ftrace_ipmodify_begin(struct ftrace_ops *ops, struct ftrace_hash *funcs);
 void ftrace_ipmodify_end(struct ftrace_ops *ops, struct ftrace_hash *funcs, bool got);
 void ftrace_ipmodify_gone(struct ftrace_ops *ops, struct ftrace_hash *funcs);
+bool ftrace_ipmodify_agreed(const struct ftrace_ops *ops, const struct ftrace_ops *direct);
 #else
 static inline int
 ftrace_ipmodify_begin(struct ftrace_ops *ops, struct ftrace_hash *funcs) { return 0; }
@@ -21,6 +22,11 @@ static inline void
 ftrace_ipmodify_end(struct ftrace_ops *ops, struct ftrace_hash *funcs, bool got) { }
 static inline void
 ftrace_ipmodify_gone(struct ftrace_ops *ops, struct ftrace_hash *funcs) { }
+static inline bool
+ftrace_ipmodify_agreed(const struct ftrace_ops *ops, const struct ftrace_ops *direct)
+{
+	return false;
+}
 #endif
 
 #endif

@@ -25,6 +25,8 @@
 
 /* core.h says what this lock guards. */
 DEFINE_MUTEX(ftrace_lock);
+/* Direct callers do not change while the owner of one of them is asked. */
+DEFINE_MUTEX(direct_mutex);
 LIST_HEAD(ftrace_ops_registered);
 
 int ftrace_enabled __read_mostly = 1;
@@ -242,7 +244,6 @@ static void ops_end(struct ftrace_ops *ops)
 /**
  * ftrace_ops_start - register an ops
  * @ops: the ops
- * @flags: FTRACE_PLAN_ASKED if the owners of direct callers have been asked, else 0
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or an error with no site changed: -ENODEV after ftrace_kill(); -EBUSY
@@ -252,7 +253,7 @@ static void ops_end(struct ftrace_ops *ops)
  *	that cannot be traced, or would change the instruction pointer of all
  *	functions; or an error of ftrace_plan_run().
  */
-int ftrace_ops_start(struct ftrace_ops *ops, unsigned int flags)
+int ftrace_ops_start(struct ftrace_ops *ops)
 {
 	struct ftrace_hash *filter;
 	int ret;
@@ -294,7 +295,7 @@ int ftrace_ops_start(struct ftrace_ops *ops, unsigned int flags)
 
 	ops->callback->seq = ++ops_seq;
 	ops->flags |= FTRACE_OPS_FL_ENABLED;
-	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_NAMED | flags);
+	ret = ftrace_ops_plan(ops, ops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		ops->flags &= ~FTRACE_OPS_FL_ENABLED;
 		ops_end(ops);
@@ -423,7 +424,7 @@ int register_ftrace_function(struct ftrace_ops *ops)
 		return ret;
 
 	scoped_guard(mutex, &ftrace_lock)
-		ret = ftrace_ops_start(ops, FTRACE_PLAN_ASKED);
+		ret = ftrace_ops_start(ops);
 	ftrace_ipmodify_end(ops, NULL, !ret);
 	return ret;
 }
@@ -474,7 +475,10 @@ int ftrace_is_dead(void)
 	return ftrace_killed();
 }
 
-/* Switches all ops off, or on again: -EBUSY if one is permanent, -ENOMEM. ftrace_lock held. */
+/*
+ * Switches all ops off, or on again: -EBUSY if one is permanent, -ENOMEM. direct_mutex and
+ * ftrace_lock held: no direct caller comes back to a site after its owner would have been asked.
+ */
 int ftrace_set_enabled(bool on)
 {
 	const struct ftrace_scope scope = { .all = true };
@@ -483,6 +487,7 @@ int ftrace_set_enabled(bool on)
 	unsigned int nr = 0;
 	int ret;
 
+	lockdep_assert_held(&direct_mutex);
 	lockdep_assert_held(&ftrace_lock);
 	if (functions_off == !on)
 		return 0;

@@ -19,7 +19,7 @@ void ftrace_ops_init(struct ftrace_ops *ops);
 bool ftrace_ops_active(const struct ftrace_ops *ops);
 int ftrace_ops_plan(struct ftrace_ops *ops, struct ftrace_ops *where, unsigned int flags);
 int ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func, struct ftrace_guard *guard);
-int ftrace_ops_start(struct ftrace_ops *ops, unsigned int flags);
+int ftrace_ops_start(struct ftrace_ops *ops);
 int ftrace_ops_stop(struct ftrace_ops *ops);
 void ftrace_ops_stop_wait(struct ftrace_ops *ops);
 int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new);
@@ -33,7 +33,7 @@ int ftrace_subops_set_guard(struct ftrace_ops *ops);
 
 /* filter.c: the functions that an ops traces */
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
-			   struct ftrace_hash *new, unsigned int flags);
+			   struct ftrace_hash *new);
 void ftrace_forget_sites(unsigned long start, unsigned long end);
 void ftrace_note_lone_ops(struct ftrace_ops *ops);
 void ftrace_forget_file_sites(unsigned long start, unsigned long end);

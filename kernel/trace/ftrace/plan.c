@@ -131,7 +131,7 @@ static int plan_check(const struct plan *p, const struct ftrace_class *from,
 
 		/* Another address to call may not share the site, even if the old one does. */
 		if (plan_is_new(from, ops, &at) || (ops->flags & FTRACE_OPS_FL_DIRECT && moves))
-			ret = ftrace_set_check(set, nr, ops, ip, p->flags & FTRACE_PLAN_ASKED);
+			ret = ftrace_set_check(set, nr, ops, ip);
 	}
 	return ret;
 }

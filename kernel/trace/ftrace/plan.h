@@ -46,15 +46,12 @@ struct ftrace_scope {
  * @FTRACE_PLAN_REMOVES: The only ops of the plan is being unregistered: it loses all
  *	sites, and all slots that call it are switched off. Needs no memory.
  * @FTRACE_PLAN_KEEPS: The ops get no site that they do not have.
- * @FTRACE_PLAN_ASKED: The owners of the direct callers on the sites that the only ops of
- *	the plan gets agreed to share them.
  */
 enum ftrace_plan_flags {
 	FTRACE_PLAN_NAMED	= BIT(0),
 	FTRACE_PLAN_AGREED	= BIT(1),
 	FTRACE_PLAN_REMOVES	= BIT(2),
-	FTRACE_PLAN_ASKED	= BIT(3),
-	FTRACE_PLAN_KEEPS	= BIT(4),
+	FTRACE_PLAN_KEEPS	= BIT(3),
 };
 
 void ftrace_plan_clear(struct ftrace_table *t);

@@ -154,11 +154,11 @@ static int probe_set_functions(struct ftrace_func_probe *probe,
 	int ret;
 
 	guard(mutex)(&ftrace_lock);
-	ret = ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, functions, 0);
+	ret = ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, functions);
 	if (ret || ops->flags & FTRACE_OPS_FL_ENABLED)
 		return ret;
 
-	ret = ftrace_ops_start(ops, 0);
+	ret = ftrace_ops_start(ops);
 	if (!ret)
 		list_add(&probe->list, &probe->tr->func_probes);
 	return ret;
@@ -295,7 +295,7 @@ static int probe_replace(struct ftrace_func_probe *probe, struct ftrace_func_pro
 	int ret;
 
 	guard(mutex)(&ftrace_lock);
-	ret = ftrace_ops_update_hash(&new->ops, &new->ops.func_hash->filter_hash, kept, 0);
+	ret = ftrace_ops_update_hash(&new->ops, &new->ops.func_hash->filter_hash, kept);
 	if (!ret)
 		ret = ftrace_ops_replace(&probe->ops, &new->ops);
 	if (!ret)

@@ -147,7 +147,7 @@ static int filter_set_ip(struct ftrace_hash *hash, unsigned long ip, bool remove
 }
 
 static int filter_change_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt,
-			     bool remove, bool reset, unsigned int flags)
+			     bool remove, bool reset)
 {
 	struct ftrace_hash *hash __free(ftrace_hash) = NULL;
 
@@ -164,7 +164,7 @@ static int filter_change_ips(struct ftrace_ops *ops, unsigned long *ips, unsigne
 			return ret;
 		ftrace_yield(i);
 	}
-	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash, flags);
+	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash);
 }
 
 /*
@@ -191,7 +191,7 @@ static int filter_ask_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned i
 		return ret;
 
 	if (remove) {
-		ret = filter_change_ips(ops, ips, cnt, remove, reset, 0);
+		ret = filter_change_ips(ops, ips, cnt, remove, reset);
 		if (!ret)
 			ftrace_ipmodify_gone(ops, funcs);
 		return ret;
@@ -199,7 +199,7 @@ static int filter_ask_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned i
 	ret = ftrace_ipmodify_begin(ops, funcs);
 	if (ret)
 		return ret;
-	ret = filter_change_ips(ops, ips, cnt, remove, reset, FTRACE_PLAN_ASKED);
+	ret = filter_change_ips(ops, ips, cnt, remove, reset);
 	ftrace_ipmodify_end(ops, funcs, !ret);
 	return ret;
 }
@@ -227,7 +227,7 @@ int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
 	ftrace_ops_init(ops);
 	if (ops->flags & FTRACE_OPS_FL_ENABLED && ops->flags & FTRACE_OPS_FL_IPMODIFY)
 		return filter_ask_ips(ops, ips, cnt, remove, reset);
-	return filter_change_ips(ops, ips, cnt, remove, reset, 0);
+	return filter_change_ips(ops, ips, cnt, remove, reset);
 }
 EXPORT_SYMBOL_GPL(ftrace_set_filter_ips);
 

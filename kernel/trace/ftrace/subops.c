@@ -98,7 +98,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 	/* @subops may want tasks that the others do not want. */
 	ret = ftrace_subops_set_guard(ops);
 	if (!ret)
-		ret = first ? ftrace_ops_start(ops, 0) :
+		ret = first ? ftrace_ops_start(ops) :
 			      subops_plan(ops, subops, FTRACE_PLAN_NAMED);
 	if (ret) {
 		list_del(&subops->list);

@@ -31,9 +31,7 @@ static inline void ftrace_may_wait(void)
 		return;
 	lockdep_assert_not_held(&event_mutex);
 	lockdep_assert_not_held(&trace_types_lock);
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	lockdep_assert_not_held(&direct_mutex);
-#endif
 	lockdep_assert_not_held(&ftrace_lock);
 }
 

@@ -13,6 +13,7 @@
 #include "../class.h"
 #include "../core.h"
 #include "ftrace_kunit.h"
+#include "../ipmodify.h"
 #include "../ops.h"
 #include "../table.h"
 
@@ -74,6 +75,7 @@ int ftrace_kunit_filter(struct ftrace_ops *ops, test_func_t func, bool reset)
 
 static void kunit_switch_on(void *unused)
 {
+	guard(mutex)(&direct_mutex);
 	guard(mutex)(&ftrace_lock);
 	ftrace_set_enabled(true);
 }
@@ -82,6 +84,7 @@ static void kunit_switch_on(void *unused)
 int ftrace_kunit_switch(struct kunit *test, bool on)
 {
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, kunit_switch_on, NULL), 0);
+	guard(mutex)(&direct_mutex);
 	guard(mutex)(&ftrace_lock);
 	return ftrace_set_enabled(on);
 }

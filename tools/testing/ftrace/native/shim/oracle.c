@@ -14,6 +14,7 @@
 #include "ftrace/core.h"
 #include "ftrace/tests/ftrace_kunit.h"
 #include "ftrace/guards.h"
+#include "ftrace/ipmodify.h"
 #include "ftrace/ops.h"
 #include "oracle.h"
 
@@ -432,9 +433,11 @@ static void do_off(unsigned int n, const char *arg)
 {
 	int ret;
 
+	mutex_lock(&direct_mutex);
 	mutex_lock(&ftrace_lock);
 	ret = ftrace_set_enabled(false);
 	mutex_unlock(&ftrace_lock);
+	mutex_unlock(&direct_mutex);
 	if (oracle_check_ret(ret, 0))
 		oracle_enabled = false;
 }
@@ -443,9 +446,11 @@ static void do_on(unsigned int n, const char *arg)
 {
 	int ret;
 
+	mutex_lock(&direct_mutex);
 	mutex_lock(&ftrace_lock);
 	ret = ftrace_set_enabled(true);
 	mutex_unlock(&ftrace_lock);
+	mutex_unlock(&direct_mutex);
 	if (oracle_check_ret(ret, 0))
 		oracle_enabled = true;
 }

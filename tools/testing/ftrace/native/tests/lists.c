@@ -413,7 +413,7 @@ static void ends_are_waited_for(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(dynamic), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(dynamic), -EBUSY);
 	scoped_guard(mutex, &ftrace_lock)
-		again = ftrace_ops_stop(dynamic) ?: ftrace_ops_start(dynamic, 0);
+		again = ftrace_ops_stop(dynamic) ?: ftrace_ops_start(dynamic);
 	KUNIT_EXPECT_EQ(test, again, -EBUSY);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(dynamic), -EBUSY);
 	ftrace_ops_stop_wait(dynamic);

@@ -253,21 +253,36 @@ static void filters_stay(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, take_heard(), "   ");
 }
 
-/*
- * The filter of a direct caller can get a function after the owners of that function were asked. A
- * caller that has no owner shares it even then with nobody.
- */
-static void callers_without_owner_share_nothing(struct kunit *test)
+static void switch_on(void *unused)
 {
-	struct ftrace_ops *set[] = { &redirect, &owner[0].ops };
-	unsigned long ip = ftrace_location((unsigned long)ftrace_kunit_func2);
+	native_sysctl_write("ftrace_enabled", "1");
+}
 
+/* Only who was asked for this ops, and agreed, shares: neither who comes later, nor for another. */
+static void owners_that_were_not_asked_share_nothing(struct kunit *test)
+{
+	struct ftrace_ops *set[] = { &redirect, &owner[0].ops }, *late[] = { &redirect, &owner[3].ops };
+	struct ftrace_ops *others[] = { &rival, &owner[0].ops };
+	unsigned long ip = ftrace_location((unsigned long)func_of(0));
+
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, func_of(0), true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_ipmodify_begin(&redirect, NULL), 0);
+	scoped_guard(mutex, &ftrace_lock) {
+		KUNIT_EXPECT_EQ(test, ftrace_set_check(set, 2, &redirect, ip), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_set_check(late, 2, &redirect, ip), -EBUSY);
+		KUNIT_EXPECT_EQ(test, ftrace_set_check(others, 2, &rival, ip), -EBUSY);
+	}
+	ftrace_ipmodify_end(&redirect, NULL, false);
 	guard(mutex)(&ftrace_lock);
-	KUNIT_EXPECT_EQ(test, ftrace_set_check(set, 2, &redirect, ip, true), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_set_check(set, 2, &redirect, ip, false), -EBUSY);
-	owner[0].ops.ops_func = NULL;
-	KUNIT_EXPECT_EQ(test, ftrace_set_check(set, 2, &redirect, ip, true), -EBUSY);
-	owner[0].ops.ops_func = ops_func;
+	KUNIT_EXPECT_EQ(test, ftrace_set_check(set, 2, &redirect, ip), -EBUSY);
+}
+
+/* While owners are asked, kernel.ftrace_enabled brings back no caller that was not there. */
+static void switching_waits_for_questions(struct kunit *test)
+{
+	if (native_sysctl_write("ftrace_enabled", "0") == -EOPNOTSUPP)
+		return;
+	native_expect_waits(test, &direct_mutex, switch_on, NULL);
 }
 
 static struct kunit_case share_cases[] = {
@@ -280,7 +295,8 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(others_ask_nobody),
 	KUNIT_CASE(functions_of_modules_go),
 	KUNIT_CASE(filters_stay),
-	KUNIT_CASE(callers_without_owner_share_nothing),
+	KUNIT_CASE(owners_that_were_not_asked_share_nothing),
+	KUNIT_CASE(switching_waits_for_questions),
 	{ }
 };
 

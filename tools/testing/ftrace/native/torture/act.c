@@ -16,6 +16,7 @@
 #include <asm/text-patching.h>
 
 #include "ftrace/core.h"
+#include "ftrace/ipmodify.h"
 #include "ftrace/ops.h"
 #include "torture.h"
 
@@ -378,10 +379,12 @@ static void act_off(void)
 	for (int off = 1; off >= 0; off--) {
 		torture_doing(off ? "off" : "on", 0, 0);
 		view_begin(&off_view, off, 0);
+		mutex_lock(&direct_mutex);
 		mutex_lock(&ftrace_lock);
 		if (ftrace_set_enabled(!off))
 			native_fail("tracing cannot be switched");
 		mutex_unlock(&ftrace_lock);
+		mutex_unlock(&direct_mutex);
 		view_end(&off_view, true);
 		msleep(1 + rnd(3));
 	}

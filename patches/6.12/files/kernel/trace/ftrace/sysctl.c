@@ -6,6 +6,7 @@
 #include <linux/sysctl.h>
 
 #include "core.h"
+#include "ipmodify.h"
 #include "ops.h"
 
 static int enabled_sysctl(const struct ctl_table *table, int write,
@@ -13,6 +14,7 @@ static int enabled_sysctl(const struct ctl_table *table, int write,
 {
 	int ret, old;
 
+	guard(mutex)(&direct_mutex);
 	guard(mutex)(&ftrace_lock);
 	if (write && ftrace_killed())
 		return -ENODEV;
