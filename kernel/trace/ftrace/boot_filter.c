@@ -54,7 +54,7 @@ static int __init early_set(struct ftrace_edit *edit, const struct ftrace_set *s
 }
 
 /*
- * Sets a filter to @words, separated by commas, from a boot parameter; changed. A word that names no
+ * Sets a filter to @words of a boot parameter, separated by commas; changed. A word that names no
  * function is reported. Without memory the filter stays as it is, and this is reported. Boot.
  */
 void __init ftrace_early_set(const struct ftrace_set *set, char *words)

@@ -7,9 +7,9 @@
  *
  * A word `function:mod:module' stays with its trace array as a pending filter. While the module is
  * not loaded, it waits, and the file shows it as it was written. When the module is loaded, its
- * functions that match are in the filter instead. When the module goes or fails to load, they leave,
- * and the word waits again: a driver can fail its first load and succeed with the second. After an
- * unload it is not shown.
+ * functions that match are in the filter instead. When the module goes or fails to load, they
+ * leave, and the word waits again: a driver can fail its first load and succeed with the second.
+ * After an unload it is not shown.
  *
  * A pending filter goes when the file is written with O_TRUNC, when `!' removes it, or when the
  * filter loses its last function although no word waits: then it is empty, and means all functions.

@@ -3,10 +3,10 @@
  * Files that hold a filter: set_ftrace_filter and set_ftrace_notrace of a trace array, and the
  * filter files of the stack tracer and of the graph tracer.
  *
- * The words that are written change a copy (filter_edit.c), which takes the place of the filter when
- * the file is closed. A refused word changes nothing. If no word was accepted,
- * the filter stays, even if the file was opened with O_TRUNC. Commands (`function:command') take
- * effect as soon as they are written.
+ * The words that are written change a copy (filter_edit.c), which takes the place of the filter
+ * when the file is closed. A refused word changes nothing. If no word was accepted, the filter
+ * stays, even if the file was opened with O_TRUNC. Commands (`function:command') take effect as
+ * soon as they are written.
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
