@@ -198,8 +198,8 @@ static void listing_show_class(struct seq_file *m, const struct ftrace_site *sit
 		seq_puts(m, "\tfailed: unexpected bytes");
 	} else if (c->caller && c->nr == 1) {
 		/*
-		 * As on the other core, because tools split the line at blanks: the trampoline is one
-		 * word, the callback follows, and with several callbacks there is neither.
+		 * As on the other core, because tools split the line at blanks: the trampoline is
+		 * one word, the callback follows, and with several callbacks there is neither.
 		 */
 		seq_printf(m, "\ttramp: " FTRACE_TRAMP_SYM "+0x0/0x%x (%pS)",
 			   c->caller->tramp->size, c->ops[0]->func);
