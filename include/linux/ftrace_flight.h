@@ -35,6 +35,9 @@
 #define FTRACE_FLIGHT_TIMED_RECORD	16
 #define FTRACE_FLIGHT_TIMED_GROUP	512
 
+/* Of &ftrace_flight_cpu.off: record, but write first when recording has stopped and begun again. */
+#define FTRACE_FLIGHT_RESUME		0x80000000
+
 /*
  * The address of a slot is shifted left by one, to make room for the parity. These bits are 0 if
  * the record is the first one of a group.
@@ -64,9 +67,10 @@ struct ftrace_flight_cursor;
  * struct ftrace_flight_cpu - the ring of a CPU
  * @next: where the next record goes: the address, shifted left by one, and the parity of the
  *	lap. Only this CPU writes here.
- * @off: not 0 if nothing is to be recorded
+ * @off: not 0 if nothing is to be recorded, unless it is FTRACE_FLIGHT_RESUME
  * @pid: the task that runs on the CPU; FTRACE_FLIGHT_NOBODY if nobody has looked
- * @since: calls before this time were cleared, in cycles
+ * @stopped: when recording stopped; if it has begun again and the CPU has recorded nothing since,
+ *	when it stopped before that. In cycles; 0 if it never has
  * @base: address of the ring
  * @last: address behind the ring. A lap ends at the first group from here on.
  * @behind: address behind the records. There is a u32 for each group: the task that ran when the
@@ -77,16 +81,19 @@ struct ftrace_flight_cursor;
  * @lost: calls that were not recorded because of @max
  * @laps: number of laps that have ended
  * @records: number of records in them
- * @away: address of the word of a switch that was recorded while recording was off; 0 if the last
- *	switch was recorded while it was on
- * @away_next: @next after it
+ * @cleared: @next when the ring was cleared
+ * @cleared_lap: and the number of the lap
+ * @quiet: @next after the last mark or switch
+ * @mark: address of the second time behind the last call, if nothing but marks and switches was
+ *	recorded since; 0 if there is none
+ * @away: address of the word of the switch behind the last call, in the same way
  * @switching: @pid is new, and the switch is not recorded yet
  */
 struct ftrace_flight_cpu {
 	u64		next;
 	u32		off;
 	u32		pid;
-	u64		since;
+	u64		stopped;
 	unsigned long	base;
 	unsigned long	last;
 	unsigned long	behind;
@@ -96,8 +103,11 @@ struct ftrace_flight_cpu {
 	u64		lost;
 	u64		laps;
 	u64		records;
+	u64		cleared;
+	u64		cleared_lap;
+	u64		quiet;
+	unsigned long	mark;
 	unsigned long	away;
-	u64		away_next;
 	bool		switching;
 };
 

@@ -21,9 +21,10 @@ import gdb
 # struct ftrace_flight
 CPU, TIMED, NAME, START, STOP = 16, 24, 32, 48, 64
 # struct ftrace_flight_cpu
-NEXT, PID, SINCE, BASE, END = 0, 12, 16, 24, 48
+NEXT, OFF, PID, STOPPED, BASE, END, LAPS, CLEARED, CLEARED_LAP = 0, 8, 12, 16, 24, 48, 72, 88, 96
 
 CALL, EVEN, SWITCH = 1 << 31, 1 << 32, 1 << 63
+NEVER = (1 << 64) - 1
 INSN_SIZE = 5
 TIMES_AHEAD = 4
 PAGE_SIZE = 4096
@@ -137,7 +138,15 @@ class Recorder:
         at = (u64(cpu + NEXT) >> 1) | 1 << 63
         odd = u64(cpu + NEXT) & 1
         base = u64(cpu + BASE)
-        for begin, end, parity in ((at, u64(cpu + END), not odd), (base, at, odd)):
+        before, first = at, base
+        # What was cleared, unless it is overwritten. In the middle of the end of a lap, only NEXT is of the new lap.
+        cleared = u64(cpu + CLEARED) >> 1 | 1 << 63
+        age = u64(cpu + LAPS) + (u64(cpu + LAPS) & 1 ^ odd) - u64(cpu + CLEARED_LAP)
+        if u64(cpu + CLEARED) and not age:
+            before, first = NEVER, cleared
+        elif u64(cpu + CLEARED) and age == 1:
+            before = max(at, cleared)
+        for begin, end, parity in ((before, u64(cpu + END), not odd), (first, at, odd)):
             data = read(begin, end - begin) if end > begin else b''
             words = struct.unpack('<%dQ' % (len(data) // 8), data)
             words = zip(words[0::2], words[1::2]) if self.timed else ((None, w) for w in words)
@@ -154,40 +163,38 @@ class Recorder:
         times = [cycles for _, cycles in records if cycles is not None]
         switch = next((word for word, _ in records if not word & CALL and word & SWITCH), None)
         pid = u32(cpu + PID) if switch is None else switch >> 33 & 0x3fffffff
-        since = u64(cpu + SINCE)
+        # Who reads while the CPU records knows no end.
+        stopped = u64(cpu + STOPPED) if u32(cpu + OFF) else NEVER
         nth = time = step = 0
         ahead = False
         for index, (word, cycles) in enumerate(records):
             if cycles is not None:
                 # An interrupt may have taken the next times before this one was taken.
-                time = max(time, min(times[nth:nth + 1 + TIMES_AHEAD]))
+                time = max(time, min(times[nth:nth + 1 + TIMES_AHEAD] + [stopped]))
                 nth += 1
                 ahead = False
             elif word & CALL and time:
                 if not ahead:
-                    step = self.step(records[index:], times[nth:nth + 1 + TIMES_AHEAD], time, step)
+                    step = self.step(records[index:], times[nth:nth + 1 + TIMES_AHEAD] + [stopped], time, step)
                     ahead = True
                 time += step
             if not word & CALL:
                 pid = word & 0x7fffffff if word & SWITCH else pid
-            elif time and time >= since:
+            elif time:
                 site = (word & 0xffffffff | 0xffffffff00000000) - INSN_SIZE
                 caller = ((word >> 32) + 1 >> 1 | 0xffffffff80000000) & 0xffffffffffffffff
                 yield time, pid, site, caller
 
     def step(self, records, times, time, step):
-        """How long it is from a call to the next one, up to the next time."""
+        """How long it is from a call to the next one, up to the next time; or the last of @times, the stop."""
         calls = 0
         for word, cycles in records:
             if cycles is not None:
                 break
             calls += bool(word & CALL)
-        if times:
-            limit = min(times)
-        else:
-            limit = time + (calls + 1) * step
-            if self.stop[0] > time:
-                limit = min(limit, self.stop[0])
+        limit = min(times)
+        if len(times) == 1:
+            limit = min(limit, time + (calls + 1) * step)
         return (max(limit, time) - time) // (calls + 1)
 
     def show(self, last):

@@ -65,9 +65,12 @@ static_assert(offsetof(struct ftrace_flight, start) == 48);
 static_assert(offsetof(struct ftrace_flight, stop) == 64);
 static_assert(offsetof(struct ftrace_flight_stamp, clock) == 8);
 static_assert(offsetof(struct ftrace_flight_cpu, pid) == 12);
-static_assert(offsetof(struct ftrace_flight_cpu, since) == 16);
+static_assert(offsetof(struct ftrace_flight_cpu, stopped) == 16);
 static_assert(offsetof(struct ftrace_flight_cpu, base) == 24);
 static_assert(offsetof(struct ftrace_flight_cpu, end) == 48);
+static_assert(offsetof(struct ftrace_flight_cpu, laps) == 72);
+static_assert(offsetof(struct ftrace_flight_cpu, cleared) == 88);
+static_assert(offsetof(struct ftrace_flight_cpu, cleared_lap) == 96);
 
 /* The bit of each word that tells the parity. */
 static u64 flight_even(u64 next)
@@ -132,7 +135,7 @@ static void flight_lap(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool ti
 	for (u64 *slot = (u64 *)end; slot < (u64 *)c->behind; slot++)
 		WRITE_ONCE(*slot, 0);
 	/* Two laps later the word for the next record is the same again. */
-	this_cpu_write(cpu->away, 0);
+	this_cpu_write(cpu->quiet, 0);
 	this_cpu_inc(cpu->laps);
 	this_cpu_add(cpu->records, (end - c->base) /
 		     (timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD));
@@ -159,6 +162,10 @@ static void flight_refuse(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool
 		}
 		for (u64 at = next + 2 * size; at < old; at += 2 * size)
 			flight_store(timed, at, 0, 0);
+		/* Marks and switches may be among what is cleared. */
+		this_cpu_write(cpu->quiet, 0);
+		this_cpu_write(cpu->mark, 0);
+		this_cpu_write(cpu->away, 0);
 	} while (!this_cpu_try_cmpxchg(cpu->next, &old, next));
 	this_cpu_add(cpu->lost, lost / (2 * size));
 }
@@ -204,13 +211,59 @@ static __always_inline bool flight_group(struct ftrace_flight_cpu __percpu *cpu,
 }
 
 /*
+ * Reserve a record, in a window. Returns false if there is no room. The loop ends: a group has more
+ * records than there are contexts that interrupt each other.
+ */
+static bool flight_reserve(struct ftrace_flight_cpu __percpu *cpu, u64 *next, bool timed)
+{
+	u64 size = timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
+	u64 first = timed ? FTRACE_FLIGHT_TIMED_FIRST : FTRACE_FLIGHT_FIRST;
+
+	do {
+		*next = this_cpu_add_return(cpu->next, 2 * size) - 2 * size;
+		if (*next & first)
+			return true;
+	} while (flight_group(cpu, *next, timed));
+	return false;
+}
+
+static bool flight_write_time(struct ftrace_flight_cpu __percpu *cpu, u64 *next, u64 cycles)
+{
+	if (!flight_reserve(cpu, next, false))
+		return false;
+	flight_store(false, *next, cycles, flight_time_word(cycles, *next));
+	return true;
+}
+
+/*
+ * Recording has stopped and begun again: write both times behind the last call. Only then do calls
+ * follow, also those of an NMI, which does the same if it comes in between. Somebody may stop it
+ * again meanwhile. Returns false if there is no room.
+ */
+static bool flight_resume(struct ftrace_flight_cpu __percpu *cpu)
+{
+	u64 stopped = this_cpu_read(cpu->stopped), next;
+	u32 off = FTRACE_FLIGHT_RESUME;
+
+	if (stopped && !flight_write_time(cpu, &next, stopped))
+		return false;
+	/* A new group begins with the time. */
+	if ((this_cpu_read(cpu->next) & FTRACE_FLIGHT_FIRST) &&
+	    !flight_write_time(cpu, &next, get_cycles()))
+		return false;
+	try_cmpxchg(&this_cpu_ptr(cpu)->off, &off, 0);
+	return true;
+}
+
+/*
  * Both begin a group of records, of which @next is the first, as reserved in
- * &ftrace_flight_cpu.next. They return true if the caller can reserve another record; false if its
- * call cannot be recorded. Called by trampolines, in any context, in a window.
+ * &ftrace_flight_cpu.next; or, if @next is 0, recording again. They return true if the caller can
+ * go on to reserve a record, if recording is not off; false if its call cannot be recorded. Called
+ * by trampolines, in any context, in a window.
  */
 bool ftrace_flight_slow(struct ftrace_flight_cpu __percpu *cpu, u64 next)
 {
-	return flight_group(cpu, next, false);
+	return next ? flight_group(cpu, next, false) : flight_resume(cpu);
 }
 
 bool ftrace_flight_slow_timed(struct ftrace_flight_cpu __percpu *cpu, u64 next)
@@ -230,21 +283,15 @@ static void flight_window_close(void)
 	preempt_enable_notrace();
 }
 
-/* Reserve a record, in a window, also while recording is off if @always. */
-static bool flight_reserve(const struct ftrace_flight *flight, u64 *next, bool always)
+/* Is a call to be recorded? In its window. */
+static bool flight_records(struct ftrace_flight_cpu __percpu *cpu)
 {
-	struct ftrace_flight_cpu __percpu *cpu = flight->cpu;
-	u64 size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
-	u64 first = flight->timed ? FTRACE_FLIGHT_TIMED_FIRST : FTRACE_FLIGHT_FIRST;
+	u32 off;
 
-	do {
-		if (this_cpu_read(cpu->off) && !always)
+	while ((off = this_cpu_read(cpu->off)))
+		if (off != FTRACE_FLIGHT_RESUME || !flight_resume(cpu))
 			return false;
-		*next = this_cpu_add_return(cpu->next, 2 * size) - 2 * size;
-		if (*next & first)
-			return true;
-	} while (flight_group(cpu, *next, flight->timed));
-	return false;
+	return true;
 }
 
 /*
@@ -261,10 +308,54 @@ void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace
 	if (!flight)
 		return;
 	flight_window_open();
-	if (flight_reserve(flight, &next, false))
+	if (flight_records(flight->cpu) && flight_reserve(flight->cpu, &next, flight->timed))
 		flight_store(flight->timed, next, get_cycles(),
 			     flight_call_word(ip, parent_ip, next));
 	flight_window_close();
+}
+
+/*
+ * Marks and switches must not push calls out of the ring. Behind a call there is a time, when the
+ * calls before it have ended; then another one, when the calls behind it may begin; and a switch.
+ * While no call comes, later marks and switches change the last two in place, which the window
+ * keeps as it keeps its own record.
+ *
+ * Is nothing else behind the last mark or switch? An interrupt that has recorded something since
+ * has changed @next, so what a context stores below after that is not found here; if the
+ * reservation was given back, flight_refuse() has seen to it.
+ */
+static bool flight_quiet(struct ftrace_flight_cpu *c)
+{
+	if (READ_ONCE(c->next) == READ_ONCE(c->quiet))
+		return true;
+	WRITE_ONCE(c->mark, 0);
+	WRITE_ONCE(c->away, 0);
+	return false;
+}
+
+/* A mark or a switch was written at @next; if it may be changed, @mark or @away has it. */
+static void flight_now_quiet(struct ftrace_flight_cpu *c, u64 next, bool timed)
+{
+	/* Not earlier than @mark and @away. */
+	barrier();
+	WRITE_ONCE(c->quiet, next + 2 * (timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD));
+}
+
+/* In a window, and recording is on. A CPU that has not begun again has recorded no call since. */
+static void flight_mark(struct ftrace_flight_cpu __percpu *cpu)
+{
+	struct ftrace_flight_cpu *c = this_cpu_ptr(cpu);
+	u64 cycles = get_cycles(), next;
+	bool quiet = flight_quiet(c);
+	u64 *slot = (u64 *)READ_ONCE(c->mark);
+
+	if (slot) {
+		WRITE_ONCE(*slot, flight_time_word(cycles, !(*slot & FTRACE_FLIGHT_EVEN)));
+	} else if (flight_write_time(cpu, &next, cycles)) {
+		if (quiet)
+			WRITE_ONCE(c->mark, (long)next >> 1);
+		flight_now_quiet(c, next, false);
+	}
 }
 
 /*
@@ -273,57 +364,60 @@ void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace
  */
 void ftrace_flight_mark(struct ftrace_flight *flight)
 {
-	u64 next, cycles;
-
 	if (flight->timed)
 		return;
 	flight_window_open();
-	if (flight_reserve(flight, &next, false)) {
-		cycles = get_cycles();
-		flight_store(false, next, cycles, flight_time_word(cycles, next));
-	}
+	if (!this_cpu_read(flight->cpu->off))
+		flight_mark(flight->cpu);
 	flight_window_close();
 }
 
 /*
- * While recording is off, tasks go on to switch. The first switch is recorded, so that calls before
- * keep their task. Later ones change this record, so that calls after it have theirs. Returns true
- * if there is such a record, and nothing behind it.
+ * Records that a task runs from now on, and which one ran before; also while recording is off, so
+ * that calls before keep their task and calls after have theirs. Preemption off.
  */
-static bool flight_switch_again(struct ftrace_flight_cpu __percpu *cpu, u32 next)
-{
-	u64 *slot = (u64 *)this_cpu_read(cpu->away);
-
-	if (!slot || this_cpu_read(cpu->next) != this_cpu_read(cpu->away_next))
-		return false;
-	WRITE_ONCE(*slot, (*slot & ~GENMASK_ULL(30, 0)) | next);
-	return true;
-}
-
-/* Records that a task runs from now on, and which one ran before. Preemption off. */
 void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 {
-	struct ftrace_flight_cpu __percpu *cpu = flight->cpu;
-	u64 size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
-	bool off = this_cpu_read(cpu->off);
+	struct ftrace_flight_cpu *c = this_cpu_ptr(flight->cpu);
+	u64 *slot;
 	u64 at;
 
 	ftrace_flight_mark(flight);
 	flight_window_open();
-	this_cpu_write(cpu->switching, true);
+	WRITE_ONCE(c->switching, true);
 	/* An NMI that finds the new task finds that it is not recorded. */
 	barrier();
-	this_cpu_write(cpu->pid, next);
-	if ((!off || !flight_switch_again(cpu, next)) && flight_reserve(flight, &at, true)) {
+	WRITE_ONCE(c->pid, next);
+	slot = flight_quiet(c) ? (u64 *)READ_ONCE(c->away) : NULL;
+	if (slot) {
+		WRITE_ONCE(*slot, (*slot & ~GENMASK_ULL(30, 0)) | next);
+	} else if (flight_reserve(flight->cpu, &at, flight->timed)) {
 		flight_store(flight->timed, at, get_cycles(),
 			     FTRACE_FLIGHT_SWITCH | flight_word(next, prev, at));
-		this_cpu_write(cpu->away, off ? ((long)at >> 1) + 8 * flight->timed : 0);
-		this_cpu_write(cpu->away_next, at + 2 * size);
+		WRITE_ONCE(c->away, ((long)at >> 1) + 8 * flight->timed);
+		flight_now_quiet(c, at, flight->timed);
 	}
 	/* An NMI that finds no switch going on is behind the record in the ring. */
 	barrier();
-	this_cpu_write(cpu->switching, false);
+	WRITE_ONCE(c->switching, false);
 	flight_window_close();
+}
+
+/*
+ * Tell a CPU whether to record. When it begins again, it writes when it has stopped, at its next
+ * call. If it has made no call since it was told to begin, it has stopped before that.
+ */
+static void flight_tell_cpu(struct ftrace_flight *flight, int cpu, u32 off)
+{
+	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
+	u32 old = READ_ONCE(c->off), new;
+
+	do {
+		new = off || !old || flight->timed ? off : FTRACE_FLIGHT_RESUME;
+		/* Before: who finds that it has stopped finds when. */
+		if (new && !old)
+			WRITE_ONCE(c->stopped, get_cycles());
+	} while (!try_cmpxchg(&c->off, &old, new));
 }
 
 /*
@@ -337,7 +431,7 @@ static void flight_tell(struct ftrace_flight *flight)
 	do {
 		off = atomic_read(&flight->off);
 		for_each_possible_cpu(cpu)
-			WRITE_ONCE(per_cpu_ptr(flight->cpu, cpu)->off, off);
+			flight_tell_cpu(flight, cpu, off);
 		/* Pairs with this barrier in the other context: one of both looks last. */
 		smp_mb();
 	} while (off != atomic_read(&flight->off));
@@ -360,6 +454,35 @@ void ftrace_flight_pause(struct ftrace_flight *flight, bool pause)
 	flight_tell(flight);
 }
 
+/*
+ * Forgets what a CPU has recorded. Calls that it makes from now on follow a time, as when recording
+ * was off. Any context, on any CPU.
+ */
+void ftrace_flight_clear(struct ftrace_flight *flight, int cpu)
+{
+	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
+	u64 lap, next;
+	u32 off = 0;
+
+	do {
+		lap = READ_ONCE(c->laps);
+		/* @next between two looks at @laps: the CPU writes @next first. */
+		smp_rmb();
+		next = READ_ONCE(c->next);
+		/* As above. */
+		smp_rmb();
+	} while (lap != READ_ONCE(c->laps));
+	c->cleared = next;
+	/* In the middle of flight_lap(), only @next is of the new lap. */
+	c->cleared_lap = lap + ((lap ^ next) & 1);
+	/* Not earlier: what the CPU writes for it must be behind this place. */
+	smp_mb();
+	if (!flight->timed && !READ_ONCE(c->off)) {
+		WRITE_ONCE(c->stopped, get_cycles());
+		try_cmpxchg(&c->off, &off, FTRACE_FLIGHT_RESUME);
+	}
+}
+
 static int flight_ring_make(struct ftrace_flight *flight, int cpu, unsigned long size)
 {
 	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
@@ -374,6 +497,7 @@ static int flight_ring_make(struct ftrace_flight *flight, int cpu, unsigned long
 	c->behind = c->base + groups * group;
 	c->end = c->base;
 	c->next = (u64)c->base << 1;
+	c->off = 1;
 	c->pid = FTRACE_FLIGHT_NOBODY;
 	c->max = size / group - OVERRUN;
 	return 0;
@@ -449,7 +573,6 @@ struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, b
 	flight->name = kstrdup(name, GFP_KERNEL);
 	if (!flight->cpu || !flight->dump || (name && !flight->name))
 		goto fail;
-	flight_tell(flight);
 	if (flight_rings_make(flight, size))
 		goto fail;
 	scoped_guard(mutex, &flight_mutex)

@@ -76,6 +76,7 @@ struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight);
 void ftrace_flight_put(struct ftrace_flight *flight);
 void ftrace_flight_off(struct ftrace_flight *flight, bool off);
 void ftrace_flight_pause(struct ftrace_flight *flight, bool pause);
+void ftrace_flight_clear(struct ftrace_flight *flight, int cpu);
 void ftrace_flight_mark(struct ftrace_flight *flight);
 void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next);
 void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,

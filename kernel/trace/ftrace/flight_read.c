@@ -109,6 +109,17 @@ static u32 flight_first_pid(const struct ftrace_flight *flight,
 	return cursor->snap.pid;
 }
 
+/* The place of the oldest record: behind what was cleared, unless that is overwritten. */
+static struct ftrace_flight_place flight_oldest(const struct ftrace_flight_cpu *snap)
+{
+	u64 lap = snap->laps + ((snap->laps ^ snap->next) & 1), age = lap - snap->cleared_lap;
+	unsigned long cleared = (long)snap->cleared >> 1, next = flight_next_pos(snap);
+
+	if (cleared && (!age || (age == 1 && cleared >= next)))
+		return (struct ftrace_flight_place){ cleared, !age };
+	return (struct ftrace_flight_place){ next };
+}
+
 /* Goes to the oldest record of a CPU. The recorder is switched off or paused. Any context. */
 void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			  int cpu)
@@ -128,11 +139,17 @@ void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flig
 		/* All of the ring, between the two times that we read the word. */
 		smp_rmb();
 	} while (cursor->snap.next != READ_ONCE(c->next) && ++tries < 16);
-	cursor->place.pos = flight_next_pos(&cursor->snap);
+	cursor->place = flight_oldest(&cursor->snap);
+	/* Who reads while the CPU records knows no end. */
+	if (!cursor->snap.off)
+		cursor->snap.stopped = U64_MAX;
 	cursor->pid = flight_first_pid(flight, cursor);
 }
 
-/* The time of a record at @place, which has taken @time: it is not later than the next ones. */
+/*
+ * The time of a record at @place, which has taken @time: it is not later than the next ones, nor
+ * than the stop.
+ */
 static u64 flight_time_of(const struct ftrace_flight *flight,
 			  const struct ftrace_flight_cursor *cursor,
 			  struct ftrace_flight_place place, u64 time)
@@ -141,6 +158,7 @@ static u64 flight_time_of(const struct ftrace_flight *flight,
 	enum flight_kind kind;
 	unsigned int n = 0;
 
+	time = min(time, cursor->snap.stopped);
 	do {
 		kind = flight_step(flight, &cursor->snap, &place, &rec);
 		if (kind == FLIGHT_TIME || (flight->timed && kind > FLIGHT_SKIP)) {
@@ -170,7 +188,7 @@ static void flight_look_ahead(const struct ftrace_flight *flight,
 		limit = flight_time_of(flight, cursor, place, rec.cycles);
 	else
 		limit = min(cursor->time + (calls + 1) * cursor->step,
-			    cursor->stop.cycles);
+			    cursor->snap.stopped);
 	limit = max(limit, cursor->time);
 	cursor->step = div_u64(limit - cursor->time, calls + 1);
 	cursor->ahead = true;
@@ -203,7 +221,7 @@ bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 		if (kind == FLIGHT_SWITCH)
 			cursor->pid = rec.word & GENMASK(30, 0);
 		/* What is older than the oldest time is not shown. */
-		if (kind == FLIGHT_CALL && cursor->time && cursor->time >= cursor->snap.since)
+		if (kind == FLIGHT_CALL && cursor->time)
 			break;
 	}
 

@@ -255,21 +255,19 @@ void trace_flight_switched(struct trace_array *tr)
 void trace_flight_clear(struct trace_array *tr, int which)
 {
 	struct ftrace_flight *flight = tr->flight;
-	struct ftrace_flight_stamp now;
 	int cpu;
 
 	lockdep_assert_held(&trace_types_lock);
 	if (!flight)
 		return;
-	now = ftrace_flight_stamp_now(tr);
 	/* The clock may be another one. */
 	if (which == RING_BUFFER_ALL_CPUS) {
-		flight->start = now;
-		flight->stop = now;
+		flight->start = ftrace_flight_stamp_now(tr);
+		flight->stop = flight->start;
 	}
 	for_each_possible_cpu(cpu)
 		if (which == RING_BUFFER_ALL_CPUS || which == cpu)
-			WRITE_ONCE(per_cpu_ptr(flight->cpu, cpu)->since, now.cycles);
+			ftrace_flight_clear(flight, cpu);
 }
 
 /*

@@ -80,11 +80,11 @@
 .endm
 
 /* Reserve a record: its address and the parity go to %r10. */
-.macro reserve size, first, out, slow
+.macro reserve size, first, off, slow
 	movabsq	$0x1122334455667788, %r11
 	fix	FLIGHT_CPU, 8
 	cmpl	$0, %gs:FTRACE_FLIGHT_OFF(%r11)
-	jne	\out
+	jne	\off
 	movl	$(2 * \size), %r10d
 	xaddq	%r10, %gs:FTRACE_FLIGHT_NEXT(%r11)
 	testl	$\first, %r10d
@@ -103,7 +103,7 @@
 	movq	%r11, \to
 .endm
 
-/* Begin a group: the record in %r10 is the first one of a group. */
+/* Begin a group: the record in %r10 is the first one of a group. Or begin again, if that is 0. */
 .macro group func, again, out
 	pushq	%rax
 	pushq	%rcx
@@ -144,7 +144,7 @@ SYM_FUNC_START(\name\()_code)
 	.set	.Lstart, \name\()_code
 	open_window
 .Lagain\@:
-	reserve	\size, \first, .Lout\@, .Lgroup\@
+	reserve	\size, \first, .Loff\@, .Lgroup\@
 	.if	\timed
 	pushq	%rax
 	pushq	%rdx
@@ -161,6 +161,10 @@ SYM_FUNC_START(\name\()_code)
 	write	(8 * \timed)(%r10)
 .Lout\@:
 	close_window .Lclosed\@
+.Loff\@:
+	/* FTRACE_FLIGHT_RESUME is the sign. */
+	jns	.Lout\@
+	xorl	%r10d, %r10d
 .Lgroup\@:
 	group	\slow, .Lagain\@, .Lout\@
 .Lclosed\@:

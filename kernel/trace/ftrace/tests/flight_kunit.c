@@ -424,21 +424,190 @@ static void calls_belong_to_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call.pid, 0);
 }
 
-/* A mark is a record, and there is one before a switch; unless each record has a time. */
-static void marks_are_records(struct kunit *test)
+static void flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
+{
+	guard(preempt)();
+	ftrace_flight_switch(flight, prev, next);
+}
+
+static u64 flight_wait(void)
+{
+	u64 from = get_cycles();
+
+	while (get_cycles() - from < 100000)
+		cpu_relax();
+	return get_cycles();
+}
+
+/* Calls @first to @end - 1 are shown, each at a time from @from to @to. */
+static void flight_between(struct kunit *test, struct ftrace_flight *flight, unsigned int first,
+			   unsigned int end, u64 from, u64 to)
+{
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+	unsigned int nr = 0;
+
+	ftrace_flight_rewind(flight, &cursor, 0);
+	while (ftrace_flight_next(flight, &cursor, &call)) {
+		if (call.ip < IP(first) || call.ip >= IP(end))
+			continue;
+		nr++;
+		KUNIT_EXPECT_GE_MSG(test, call.time, from, "call %lu", call.ip - IP(0));
+		KUNIT_EXPECT_LE_MSG(test, call.time, to, "call %lu", call.ip - IP(0));
+	}
+	KUNIT_EXPECT_EQ_MSG(test, nr, end - first, "calls from %u on", first);
+}
+
+/*
+ * The first mark behind a call says when the calls before have ended. Later ones change another
+ * mark; and so do switches, a third record. With a time in each record there are switches only.
+ */
+static void marks_push_no_call_out(struct kunit *test)
 {
 	for (int timed = 0; timed < 2; timed++) {
 		u64 record = 2 * (timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD);
 		struct ftrace_flight *flight = flight_new(test, timed);
-		u64 before;
+		struct ftrace_flight_cpu *c = flight_here(flight);
 
-		flight_calls(flight, 0, 1);
-		before = flight_here(flight)->next;
+		/* The records behind the last call are at each place of a group. */
+		for (unsigned int n = 1; n < 100; n++) {
+			u64 before, to, from;
+
+			flight_calls(flight, n, n + 1);
+			before = c->next;
+			ftrace_flight_mark(flight);
+			to = get_cycles();
+			flight_wait();
+			for (u32 pid = 0; pid < 1000; pid++) {
+				flight_switch(flight, pid, pid + 1);
+				ftrace_flight_mark(flight);
+			}
+			/* And perhaps a group begins. */
+			KUNIT_EXPECT_LE(test, c->next - before, (2 + 2 * !timed) * record);
+			from = get_cycles();
+			ftrace_flight_mark(flight);
+			flight_calls(flight, n + 1000, n + 1002);
+			ftrace_flight_mark(flight);
+			flight_stopped(flight);
+			flight_between(test, flight, n, n + 1, 0, to);
+			flight_between(test, flight, n + 1000, n + 1002, from,
+				       flight->stop.cycles);
+			ftrace_flight_clear(flight, 0);
+			ftrace_flight_off(flight, false);
+		}
+	}
+}
+
+/* Calls, and then pauses over which the CPU stays idle. */
+static void flight_pauses(struct kunit *test, bool timed, unsigned int calls, bool switches)
+{
+	struct ftrace_flight *flight = flight_new(test, timed);
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	u64 off, on, next;
+
+	ftrace_flight_mark(flight);
+	flight_calls(flight, 1, 1 + calls);
+	ftrace_flight_pause(flight, true);
+	off = get_cycles();
+	if (switches)
+		flight_switch(flight, 11, 22);
+	next = c->next;
+	for (int i = 0; i < 3; i++) {
+		ftrace_flight_pause(flight, false);
+		if (switches)
+			flight_switch(flight, 22, 33);
 		ftrace_flight_mark(flight);
-		KUNIT_EXPECT_EQ(test, flight_here(flight)->next, before + !timed * record);
-		before = flight_here(flight)->next;
-		ftrace_flight_switch(flight, 11, 22);
-		KUNIT_EXPECT_EQ(test, flight_here(flight)->next, before + (1 + !timed) * record);
+		flight_wait();
+		ftrace_flight_off(flight, true);
+		flight_calls(flight, 900, 910);
+		flight_between(test, flight, 1, 1 + calls, 0, off);
+		ftrace_flight_pause(flight, true);
+		ftrace_flight_off(flight, false);
+	}
+	KUNIT_EXPECT_EQ(test, c->next, next);
+	on = flight_wait();
+	ftrace_flight_pause(flight, false);
+	flight_calls(flight, 1001, 1006);
+	ftrace_flight_mark(flight);
+	flight_stopped(flight);
+	/* Nothing is known of when, in a group that has begun before. */
+	flight_wait();
+	flight_switch(flight, 33, 44);
+	flight_between(test, flight, 1, 1 + calls, 0, off);
+	flight_between(test, flight, 1001, 1006, on, flight->stop.cycles);
+}
+
+static void no_pause_is_between_times(struct kunit *test)
+{
+	for (unsigned int calls = 1; calls < 70; calls++)
+		for (int variant = 0; variant < 4; variant++)
+			flight_pauses(test, variant & 1, calls, variant & 2);
+}
+
+/* A mark that was taken back with its group is not changed: there are calls in its place. */
+static void marks_of_a_refused_group_are_forgotten(struct kunit *test)
+{
+	struct ftrace_flight *flight = flight_new(test, false);
+	struct ftrace_flight_cpu *c = flight_here(flight);
+	u64 held = flight_use_up(flight, 0), next = c->next, marked, to;
+	unsigned int n = 5000;
+
+	this_cpu_inc(ftrace_flight_depth);
+	c->next += 2 * FTRACE_FLIGHT_RECORD;
+	ftrace_flight_mark(flight);
+	ftrace_flight_mark(flight);
+	marked = c->next;
+	KUNIT_EXPECT_FALSE(test, ftrace_flight_slow(flight->cpu, next));
+	this_cpu_dec(ftrace_flight_depth);
+	flight_close(held);
+	for (; c->next != marked && n < 5000 + LAP; n++)
+		flight_calls(flight, n, n + 1);
+	ftrace_flight_mark(flight);
+	to = get_cycles();
+	flight_wait();
+	ftrace_flight_mark(flight);
+	flight_stopped(flight);
+	KUNIT_EXPECT_EQ(test, n, 5002);
+	flight_between(test, flight, 5000, n, 0, to);
+}
+
+/* What is cleared is not shown, in whatever lap; and what follows is, at its time. */
+static void clearing_is_a_place(struct kunit *test)
+{
+	struct ftrace_flight *flight;
+	unsigned int first, last;
+	u64 from;
+
+	for (unsigned int calls = 1; calls < 4 * LAP; calls += 61) {
+		bool timed = calls & 2, off = calls & 4;
+		unsigned int lap = timed ? LAP / 2 : LAP;
+
+		flight = flight_new(test, timed);
+		ftrace_flight_mark(flight);
+		flight_calls(flight, 1, 1 + calls);
+		if (off)
+			ftrace_flight_off(flight, true);
+		ftrace_flight_clear(flight, 0);
+		from = flight_wait();
+		ftrace_flight_mark(flight);
+		flight_stopped(flight);
+		KUNIT_EXPECT_STREQ(test, flight_list(flight), "");
+		ftrace_flight_off(flight, false);
+		/* The CPU goes on to record, and makes its next call later. */
+		flight_calls(flight, 9001, 9003);
+		ftrace_flight_clear(flight, 0);
+		from = flight_wait();
+		flight_calls(flight, 10001, 10021);
+		flight_stopped(flight);
+		KUNIT_EXPECT_STREQ(test, flight_list(flight), "10001-10020");
+		flight_between(test, flight, 10001, 10021, from, flight->stop.cycles);
+		ftrace_flight_off(flight, false);
+		flight_calls(flight, 10021, 10000 + calls);
+		flight_stopped(flight);
+		flight_run(test, flight, &first, &last);
+		/* In between, it depends on where groups begin. */
+		if (calls < lap - lap / 8 || calls > lap)
+			KUNIT_EXPECT_EQ(test, first == 10001, calls < lap);
 	}
 }
 
@@ -883,7 +1052,10 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(the_task_of_the_oldest_call_is_known),
 	KUNIT_CASE(tasks_switch_while_off),
 	KUNIT_CASE(switches_change_no_call),
-	KUNIT_CASE(marks_are_records),
+	KUNIT_CASE(marks_push_no_call_out),
+	KUNIT_CASE(no_pause_is_between_times),
+	KUNIT_CASE(marks_of_a_refused_group_are_forgotten),
+	KUNIT_CASE(clearing_is_a_place),
 	KUNIT_CASE(groups_know_their_task),
 	KUNIT_CASE(times_are_spread),
 	KUNIT_CASE(times_do_not_go_back),
