@@ -18,7 +18,7 @@
  *	for the ops while it is registered or waited for
  * @off: the ops is removed: a walk does not call the callback
  * @asked: the ops of a direct caller: the last question that its owner agreed to, see
- *	ftrace_ipmodify_agreed()
+ *	ftrace_direct_agreed()
  * @seq: order of registration; younger ops are called first
  *
  * The callback stays longer than the ops: a task may still have to count itself out.

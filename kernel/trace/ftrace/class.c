@@ -16,7 +16,6 @@
 #include "caller.h"
 #include "class.h"
 #include "core.h"
-#include "ipmodify.h"
 #include "table.h"
 #include "walk.h"
 
@@ -85,6 +84,31 @@ int ftrace_direct_agrees(struct ftrace_ops *direct, unsigned long ip, enum ftrac
 }
 
 /*
+ * The ops for which owners of direct callers are asked, NULL if there is none, and the number of
+ * the question. Changed with direct_mutex and ftrace_lock held.
+ */
+static const struct ftrace_ops *asker;
+static unsigned int question;
+
+/* Owners are asked for @ops from now on; NULL: for none. direct_mutex held. Takes ftrace_lock. */
+void ftrace_direct_ask_for(const struct ftrace_ops *ops)
+{
+	guard(mutex)(&ftrace_lock);
+	asker = ops;
+	question++;
+}
+
+/*
+ * The owner of a direct caller has agreed to share functions with the ops for which owners are
+ * asked. direct_mutex held. Takes ftrace_lock.
+ */
+void ftrace_direct_agreed(struct ftrace_ops *direct)
+{
+	guard(mutex)(&ftrace_lock);
+	direct->callback->asked = question;
+}
+
+/*
  * May @set, to which @new is about to be added, share the function at @ip? One ops may change
  * the instruction pointer and one may be a direct caller, and both only if the owner of the
  * direct caller agrees, or has agreed before @new gets the function. 0, -EBUSY or the owner's
@@ -114,7 +138,7 @@ int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 		return 0;
 	if (new == direct)
 		return ftrace_direct_agrees(direct, ip, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
-	return ftrace_ipmodify_agreed(ipmodify, direct) ? 0 : -EBUSY;
+	return asker == ipmodify && direct->callback->asked == question ? 0 : -EBUSY;
 }
 
 /*

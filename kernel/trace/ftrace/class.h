@@ -55,6 +55,8 @@ extern unsigned int ftrace_nr_classes;
 
 struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr,
 				     unsigned long direct);
+void ftrace_direct_ask_for(const struct ftrace_ops *ops);
+void ftrace_direct_agreed(struct ftrace_ops *direct);
 int ftrace_direct_agrees(struct ftrace_ops *direct, unsigned long ip, enum ftrace_ops_cmd cmd);
 int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 		     const struct ftrace_ops *new, unsigned long ip);

@@ -336,9 +336,11 @@ static bool flight_quiet(struct ftrace_flight_cpu *c)
 /* A mark or a switch was written at @next; if it may be changed, @mark or @away has it. */
 static void flight_now_quiet(struct ftrace_flight_cpu *c, u64 next, bool timed)
 {
+	u64 size = timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
+
 	/* Not earlier than @mark and @away. */
 	barrier();
-	WRITE_ONCE(c->quiet, next + 2 * (timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD));
+	WRITE_ONCE(c->quiet, next + 2 * size);
 }
 
 /* In a window, and recording is on. A CPU that has not begun again has recorded no call since. */

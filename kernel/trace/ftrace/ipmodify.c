@@ -16,13 +16,6 @@
 #include "ipmodify.h"
 #include "table.h"
 
-/*
- * The ops for which owners are asked, NULL if there is none, and the number of the question.
- * Changed with direct_mutex and ftrace_lock held.
- */
-static const struct ftrace_ops *asker;
-static unsigned int question;
-
 /**
  * ftrace_ops_on - find an ops on a site by a flag
  * @ip: address of the site
@@ -68,10 +61,8 @@ static int ipmodify_ask(unsigned long ip, enum ftrace_ops_cmd cmd)
 	if (cmd == FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER && peer)
 		return 1;
 	ret = ftrace_direct_agrees(direct, ip, cmd);
-	if (!ret) {
-		guard(mutex)(&ftrace_lock);
-		direct->callback->asked = question;
-	}
+	if (!ret)
+		ftrace_direct_agreed(direct);
 	return ret && cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER ? ret : 1;
 }
 
@@ -116,13 +107,6 @@ static void ipmodify_tell(struct ftrace_ops *ops, struct ftrace_hash *funcs)
 			 &all);
 }
 
-static void ipmodify_set_asker(const struct ftrace_ops *ops)
-{
-	guard(mutex)(&ftrace_lock);
-	asker = ops;
-	question++;
-}
-
 /*
  * If @ops changes the instruction pointer, asks the owners of direct callers on @funcs, or if that
  * is NULL on all functions of @ops, to share them, and then returns 0 with direct_mutex held, until
@@ -137,13 +121,13 @@ int ftrace_ipmodify_begin(struct ftrace_ops *ops, struct ftrace_hash *funcs)
 		return 0;
 
 	mutex_lock(&direct_mutex);
-	ipmodify_set_asker(ops);
+	ftrace_direct_ask_for(ops);
 	funcs = ipmodify_funcs(ops, funcs);
 	ret = ipmodify_ask_all(funcs, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER, &asked);
 	if (!ret)
 		return 0;
 	ipmodify_ask_all(funcs, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER, &asked);
-	ipmodify_set_asker(NULL);
+	ftrace_direct_ask_for(NULL);
 	mutex_unlock(&direct_mutex);
 	return ret;
 }
@@ -153,7 +137,7 @@ void ftrace_ipmodify_end(struct ftrace_ops *ops, struct ftrace_hash *funcs, bool
 {
 	if (!(ops->flags & FTRACE_OPS_FL_IPMODIFY))
 		return;
-	ipmodify_set_asker(NULL);
+	ftrace_direct_ask_for(NULL);
 	if (!got)
 		ipmodify_tell(ops, funcs);
 	mutex_unlock(&direct_mutex);
@@ -166,14 +150,4 @@ void ftrace_ipmodify_gone(struct ftrace_ops *ops, struct ftrace_hash *funcs)
 		return;
 	guard(mutex)(&direct_mutex);
 	ipmodify_tell(ops, funcs);
-}
-
-/*
- * Between ftrace_ipmodify_begin() and ftrace_ipmodify_end() of @ops: has the owner of @direct
- * agreed to share? ftrace_lock held.
- */
-bool ftrace_ipmodify_agreed(const struct ftrace_ops *ops, const struct ftrace_ops *direct)
-{
-	lockdep_assert_held(&ftrace_lock);
-	return asker == ops && direct->callback->asked == question;
 }

@@ -14,7 +14,6 @@ struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag);
 int ftrace_ipmodify_begin(struct ftrace_ops *ops, struct ftrace_hash *funcs);
 void ftrace_ipmodify_end(struct ftrace_ops *ops, struct ftrace_hash *funcs, bool got);
 void ftrace_ipmodify_gone(struct ftrace_ops *ops, struct ftrace_hash *funcs);
-bool ftrace_ipmodify_agreed(const struct ftrace_ops *ops, const struct ftrace_ops *direct);
 #else
 static inline int
 ftrace_ipmodify_begin(struct ftrace_ops *ops, struct ftrace_hash *funcs) { return 0; }
@@ -22,11 +21,6 @@ static inline void
 ftrace_ipmodify_end(struct ftrace_ops *ops, struct ftrace_hash *funcs, bool got) { }
 static inline void
 ftrace_ipmodify_gone(struct ftrace_ops *ops, struct ftrace_hash *funcs) { }
-static inline bool
-ftrace_ipmodify_agreed(const struct ftrace_ops *ops, const struct ftrace_ops *direct)
-{
-	return false;
-}
 #endif
 
 #endif

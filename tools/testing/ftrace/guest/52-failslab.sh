@@ -114,7 +114,7 @@ each_shows() {
 
 tracing_state() {
 	cat "$TRACING/current_tracer" "$F" "$TRACING/set_ftrace_notrace" | sed 's/:count=.*//'
-	cut -d'	' -f1 "$TRACING/enabled_functions"
+	sed 's/\(	\| ->\).*//' "$TRACING/enabled_functions"
 }
 filter_back() {
 	echo vfs_open > "$F"
@@ -211,7 +211,7 @@ file_back() {
 }
 instances() {
 	ls "$TRACING/instances"
-	cut -d'	' -f1 "$TRACING/enabled_functions"
+	sed 's/\(	\| ->\).*//' "$TRACING/enabled_functions"
 }
 no_instance() {
 	[ ! -d "$TRACING/instances/f" ] || rmdir "$TRACING/instances/f"
@@ -221,7 +221,7 @@ instance_back() {
 }
 snapshot_state() {
 	sed 's/:count=.*//' "$TRACING/instances/f/set_ftrace_filter"
-	cut -d'	' -f1 "$TRACING/enabled_functions"
+	sed 's/\(	\| ->\).*//' "$TRACING/enabled_functions"
 }
 snapshot_back() {
 	clear_commands "$TRACING/instances/f"

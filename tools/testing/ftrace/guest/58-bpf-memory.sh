@@ -24,7 +24,7 @@ attach() {
 
 # ftmod_refuse has ops of its own.
 enabled() {
-	cut -d'	' -f1 "$TRACING/enabled_functions"
+	sed 's/\(	\| ->\).*//' "$TRACING/enabled_functions"
 }
 
 before=$(enabled)

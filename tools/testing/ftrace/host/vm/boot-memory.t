@@ -36,8 +36,7 @@ my @rows = (
 		name => 'filters',
 		parameters => 'ftrace=function_graph ftrace_filter=vfs_read,ftmod_a_*:mod:ftmod_a ftrace_notrace=vfs_write ' .
 			'ftrace_graph_filter=vfs_open stacktrace_filter=vfs_rename',
-		windows => 'ftrace_set_early_filter ftrace_set_early_filter ftrace_graph_early_filters ' .
-			'init_graph_trace ftrace_set_early_filter',
+		windows => 'ftrace_boot_filters ftrace_graph_early_filters init_graph_trace ftrace_set_early_filter',
 		skip => 'plan_ ftrace_class_of ftrace_caller_make arch_ftrace_tramp_make',
 		least => 20,
 	},

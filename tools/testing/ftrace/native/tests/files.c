@@ -566,8 +566,7 @@ static void enabled_functions_are_listed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&regs), 0);
 	native_expect_glob(test, "enabled_functions",
-			   "ftrace_kunit_func1 (2) R         "
-			   " ->ftrace_kunit_note_x+0x0/0x* ->ftrace_kunit_note+0x0/0x*\n"
+			   "ftrace_kunit_func1 (2) R          ->ftrace_kunit_note_x+0x0/0x* ->ftrace_kunit_note+0x0/0x*\n"
 			   "ftrace_kunit_func2 (1) R         " TRAMP
 			   " (ftrace_kunit_note_x+0x0/0x*) ->ftrace_kunit_note_x+0x0/0x*\n");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&regs), 0);

@@ -89,8 +89,8 @@ static void direct_callers_are_shown(struct kunit *test)
 			   "ftrace_kunit_func1 (1)     D   M*\tdirect-->native_direct_target+0x0/0x*\n");
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-	native_expect_glob(test, "enabled_functions", "ftrace_kunit_func1 (2)     D   M "
-			   " ->ftrace_kunit_note+0x0/0x*\n"
+	native_expect_glob(test, "enabled_functions",
+			   "ftrace_kunit_func1 (2)     D   M  ->ftrace_kunit_note+0x0/0x*\n"
 			   "\tdirect-->native_direct_target+0x0/0x*\n");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, 0, false), 0);
 	/* That a direct caller or a live patch was there is never forgotten. */
