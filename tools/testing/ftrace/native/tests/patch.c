@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 
 #include <asm/sections.h>
 #include <asm/text-patching.h>
@@ -18,7 +19,7 @@
 /* Text that does not fit into the window, which maps the kernel's own text and some more. */
 struct text {
 	unsigned long		start, size;
-	u8			*want;
+	u8			*want, *seen;	/* at the end, and at the last broadcast */
 	struct ftrace_patch	*patch;
 	unsigned int		nr;
 };
@@ -37,6 +38,7 @@ static void text_free(void *data)
 	struct text *text = data;
 
 	kvfree(text->want);
+	kvfree(text->seen);
 	kvfree(text->patch);
 }
 
@@ -78,7 +80,12 @@ static void text_expect(struct kunit *test, struct text *text)
 		const struct ftrace_patch *patch = &text->patch[n];
 		u8 insn[FTRACE_INSN_MAX];
 
-		arch_ftrace_insn(patch->ip, targets[patch->to], insn);
+		if (patch->site) {
+			arch_ftrace_insn(patch->ip, targets[patch->to], insn);
+		} else {
+			insn[0] = patch->from;
+			put_unaligned((u32)patch->to, (u32 *)(insn + 1));
+		}
 		memcpy(text->want + (patch->ip - text->start), insn, MCOUNT_INSN_SIZE);
 	}
 	KUNIT_EXPECT_EQ(test, memcmp(text->want, (void *)text->start, text->size), 0);
@@ -97,9 +104,11 @@ static struct text *text_make(struct kunit *test, void (*add)(struct text *text)
 	text->start = start;
 	KUNIT_ASSERT_NE(test, text->start, 0UL);
 	text->want = kvmalloc(text->size, GFP_KERNEL);
+	text->seen = kvmalloc(text->size, GFP_KERNEL);
 	text->patch = kvcalloc(text->size / PAGE_SIZE * 2, sizeof(*text->patch), GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, text_free, text), 0);
 	KUNIT_ASSERT_NOT_NULL(test, text->want);
+	KUNIT_ASSERT_NOT_NULL(test, text->seen);
 	KUNIT_ASSERT_NOT_NULL(test, text->patch);
 	memset(text->want, INT3_INSN_OPCODE, text->size);
 	add(text);
@@ -113,11 +122,54 @@ static struct text *text_make(struct kunit *test, void (*add)(struct text *text)
 	return text;
 }
 
-static void text_patch(const struct text *text, unsigned int first)
+/* The text that is being patched; how many sites took a wrong step, and held int3 at most. */
+static const struct text *patched;
+static unsigned int nr_wrong, most_held;
+
+/*
+ * A CPU that executes a site while it changes has only three things to expect between two
+ * broadcasts: the first byte becomes int3, the other bytes change behind an int3 that it has seen
+ * already, or int3 becomes the first byte of what the other bytes have been already.
+ */
+static void look_at_steps(void)
 {
-	guard(cpus_read_lock)();
-	guard(mutex)(&text_mutex);
-	arch_ftrace_patch(&(struct ftrace_batch){ text->patch + first, text->nr - first, targets });
+	unsigned int held = 0;
+
+	for (unsigned int n = 0; n < patched->nr; n++) {
+		const u8 *is = (u8 *)patched->patch[n].ip;
+		const u8 *was = patched->seen + (patched->patch[n].ip - patched->start);
+		bool head = *was != *is, tail = memcmp(was + 1, is + 1, MCOUNT_INSN_SIZE - 1);
+		bool traps = *is == INT3_INSN_OPCODE;
+
+		held += traps;
+		if (head)
+			nr_wrong += tail || !(traps || *was == INT3_INSN_OPCODE);
+		else
+			nr_wrong += tail && !traps;
+	}
+	most_held = max(most_held, held);
+	memcpy(patched->seen, (void *)patched->start, patched->size);
+}
+
+static void text_patch(struct kunit *test, const struct text *text, unsigned int first,
+		       void (*at_broadcast)(void))
+{
+	nr_wrong = 0;
+	most_held = 0;
+	patched = text;
+	memcpy(text->seen, (void *)text->start, text->size);
+	native_at_broadcast = at_broadcast;
+	scoped_guard(cpus_read_lock) {
+		guard(mutex)(&text_mutex);
+		arch_ftrace_patch(&(struct ftrace_batch){
+			text->patch + first, text->nr - first, targets
+		});
+	}
+	native_at_broadcast = NULL;
+	KUNIT_EXPECT_EQ(test, nr_wrong, 0U);
+	/* Two chunks: one before its second broadcast, one before its third. */
+	KUNIT_EXPECT_LE(test, most_held, 2 * 256U);
+	KUNIT_EXPECT_EQ(test, memcmp(text->seen, (void *)text->start, text->size), 0);
 }
 
 static void each_page_of_much_text_is_found(struct kunit *test)
@@ -134,7 +186,7 @@ static void each_page_of_much_text_is_found(struct kunit *test)
 		}
 		sent = native_broadcasts();
 		loads = native_loads();
-		text_patch(text, round);
+		text_patch(test, text, round, look_at_steps);
 		text_expect(test, text);
 		/* Interrupts are off for a chunk of stores at most; each site has three. */
 		loads = native_loads() - loads;
@@ -152,8 +204,40 @@ static void a_window_may_be_full(struct kunit *test)
 
 	for (unsigned int n = 0; n < text->nr; n++)
 		text->patch[n].to = 1;
-	text_patch(text, 0);
+	text_patch(test, text, 0, look_at_steps);
 	text_expect(test, text);
+}
+
+/* Now and then a task wants the CPU, in the middle of a chunk and with an empty pipeline. */
+static void look_and_be_wanted(void)
+{
+	static unsigned int nr;
+
+	look_at_steps();
+	if (nr++ % 7 < 4)
+		set_tsk_thread_flag(current, TIF_NEED_RESCHED);
+	else
+		clear_tsk_thread_flag(current, TIF_NEED_RESCHED);
+}
+
+/* Some of the changes are those of slots. */
+static void each_step_is_safe_for_other_cpus(struct kunit *test)
+{
+	struct text *text = text_make(test, text_add_sites);
+
+	for (unsigned int round = 0; round < 20; round++) {
+		for (unsigned int n = 0; n < text->nr; n++) {
+			struct ftrace_patch *patch = &text->patch[n];
+			bool slot = n % 7 == round % 5;
+
+			patch->site = slot ? NULL : (struct ftrace_site *)text;
+			patch->from = slot ? round & 1 ? CALL_INSN_OPCODE : JMP32_INSN_OPCODE : 0;
+			patch->to = slot ? n << 8 | round : (round + n) % ARRAY_SIZE(targets);
+		}
+		text_patch(test, text, 0, look_and_be_wanted);
+		clear_tsk_thread_flag(current, TIF_NEED_RESCHED);
+		text_expect(test, text);
+	}
 }
 
 /* A CPU that executes an int3 of a batch: how often, and where it goes on. */
@@ -278,6 +362,7 @@ static void a_barrier_on_each_cpu_is_a_broadcast(struct kunit *test)
 static struct kunit_case patch_cases[] = {
 	KUNIT_CASE(each_page_of_much_text_is_found),
 	KUNIT_CASE(a_window_may_be_full),
+	KUNIT_CASE(each_step_is_safe_for_other_cpus),
 	KUNIT_CASE(traps_go_on),
 	KUNIT_CASE(other_tasks_get_the_cpu),
 	KUNIT_CASE(a_barrier_on_each_cpu_is_a_broadcast),
