@@ -28,7 +28,7 @@ NATIVE_PACKAGES := $(filter linux-source-% xz-utils build-essential bc bison fle
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev libbpf-dev zlib1g-dev
 
 .PHONY: prepare unpack help packages test-packages full-packages clang-package run shell check check-guests check-32 check-full \
-	check-debian check-debug check-all mutants model native faults native-coverage native-fuzz native-poke native-torture torture bench series series-check series-bisect deb lint clean
+	check-debian check-debug check-all mutants model native faults native-coverage native-fuzz native-torture torture bench series series-check series-bisect deb lint clean
 
 ONLY_6_12 := $(filter check-32 check-full check-all mutants torture deb,$(MAKECMDGOALS))
 ifneq ($(and $(ONLY_6_12),$(filter-out 6.12,$(BASE_VERSION))),)
@@ -63,7 +63,6 @@ help:
 	@echo 'make native-coverage  which lines do the tests of make native not execute? And how many branches?'
 	@echo 'make native-fuzz   libFuzzer looks for words and operations that the core fails with; SECONDS=20'
 	@echo 'make native-torture  the same program under load on this machine'\''s CPUs; SECONDS=60 SEED=1'
-	@echo 'make native-poke   the patcher'\''s protocol, and wrong variants, on this machine'\''s CPUs; SECONDS=60'
 	@echo 'make torture       everything at once, with NMIs and without memory, and what is left afterwards;'
 	@echo '                   MINUTES=10 SEED=1 WORKERS="toggle module nmi"'
 	@echo 'make bench         measure against the unmodified base'
@@ -192,13 +191,6 @@ clang-package:
 	@scripts/install-packages $(B)/packages.log clang
 	@scripts/install-packages $(B)/packages.log \
 		$$(clang --version | sed -n 's/.*clang version \([0-9]*\).*/libclang-rt-\1-dev/p')
-
-# A program of its own, which needs nothing of the base kernel.
-native-poke:
-	@mkdir -p $(B)
-	@scripts/install-packages $(B)/packages.log build-essential
-	@$(MAKE) -s -C tools/testing/ftrace/native/poke
-	@build/poke/poke -t $(or $(SECONDS),60)
 
 lint: prepare test-packages
 	@tools/testing/ftrace/run-tests tools/testing/ftrace/lint.t

@@ -75,7 +75,7 @@ sees "a patched function that is freed under a task" $core/ops.c \
 sees "sites of a module that is gone" $core/modules.c 's/mod_drop_table(t);/;/'
 sees "a module that calls what is freed" $core/modules.c 's/ftrace_plan_clear(t);/;/'
 sees "a warning" $core/modules.c 's/^	mod_account(t, -1);/&\n	WARN_ON(1);/'
-# The protocol. "make native-poke" looks at it more closely.
+# The protocol. tests/patch.c looks at it more closely.
 sees "a tail that is written last" $x86/patch.c \
 	's/window_write(PHASE_HEAD, \(.*PHASE_\)HEAD\], tail/window_write(PHASE_TAIL, \1HEAD], tail/
 	s/window_write(PHASE_TAIL, \(.*PHASE_\)TAIL\], int3/window_write(PHASE_HEAD, \1TAIL], int3/'
