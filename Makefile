@@ -21,7 +21,7 @@ BASE_COMMIT := $(if $(findstring $(HASH),$(BASE)),$(BASE),$(patsubst %/.git,%$(H
 PACKAGES := $(if $(filter $(PACKAGED_BASE),$(BASE)),linux-source-6.12) xz-utils build-essential bc \
 	    bison flex cpio quilt patch rsync libelf-dev perl ccache git \
 	    qemu-system-x86 busybox-static
-TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx \
+TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx procps \
 		 $(shell cat tools/testing/ftrace/*/packages tools/testing/ftrace/host/*/packages 2>/dev/null)
 NATIVE_PACKAGES := $(filter linux-source-% xz-utils build-essential bc bison flex quilt patch rsync \
 		   perl ccache git,$(PACKAGES))
