@@ -44,26 +44,26 @@ static void slots_stop(unsigned long ip, unsigned long parent_ip, struct ftrace_
 	}
 }
 
-static struct ftrace_ops slots_low[2] = {
-	{ .func = slots_callback },
-	{ .func = slots_callback },
-};
-
+static struct ftrace_ops slots_hole = { .func = slots_callback };
 static struct ftrace_ops slots_young = { .func = slots_stop };
 static struct ftrace_ops slots_gone = { .func = slots_callback };
+
+static unsigned int slots_calls;
 
 static int slots_call_loop(void *unused)
 {
 	while (!kthread_should_stop()) {
 		ftrace_kunit_func2(1);
+		WRITE_ONCE(slots_calls, slots_calls + 1);
 		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }
 
-static int slots_trace(struct ftrace_ops *ops, test_func_t func)
+static int slots_trace(struct ftrace_ops *ops, test_func_t func1, test_func_t func2)
 {
-	return ftrace_kunit_filter(ops, func, true) ?: register_ftrace_function(ops);
+	return ftrace_kunit_filter(ops, func1, true) ?: ftrace_kunit_filter(ops, func2, false) ?:
+	       register_ftrace_function(ops);
 }
 
 /* An ops that could not be registered is not traced. */
@@ -93,47 +93,62 @@ static const u8 *slots_find(struct ftrace_ops *ops, test_func_t func)
 static void slots_remove_ops(struct kunit *test)
 {
 	const u8 *next = slots_find(&slots_gone, ftrace_kunit_func2);
+	unsigned int calls = READ_ONCE(slots_calls);
 
 	KUNIT_EXPECT_NOT_NULL(test, next);
 	WRITE_ONCE(slots_stopped, false);
 	WRITE_ONCE(slots_next, next);
-	for (int i = 0; i < 250 && !READ_ONCE(slots_stopped); i++)
+	/* One of the next calls stops, whenever the other CPU makes them. */
+	while (!READ_ONCE(slots_stopped) && READ_ONCE(slots_calls) - calls < 1000)
 		msleep(20);
 	slots_untrace(test, &slots_gone);
 	WRITE_ONCE(slots_next, NULL);
 }
 
+/* Trampolines that no site calls are freed; on a busy machine, later. */
+static int slots_wait_gone(unsigned long tramp)
+{
+	for (int i = 0; i < 3000; i++) {
+		if (!is_ftrace_trampoline(tramp))
+			return 0;
+		msleep(20);
+	}
+	return -ETIMEDOUT;
+}
+
 /*
  * A plan finds the slots of an ops in the order in which they were made. Make the slot
  * on func1 first, and give the slot on func2 the lower address: the trampoline of
- * func2 takes the place of trampolines that are gone. The batch must be in the order of
+ * func2 takes the place of one that is gone. The batch must be in the order of
  * the addresses, because trap handlers search the batch.
+ *
+ * Each place is the first that is large enough, and all trampolines that call two ops
+ * have the same size. So that of func1 is above the one that func2 has at the
+ * same time, if no older one was freed between. func4 keeps the trampoline that calls young only.
  *
  * Return: 1 if the addresses were in the reversed order, 0 if not, or an error.
  */
 static int slots_remove_reversed(struct kunit *test)
 {
-	unsigned long tramp;
+	unsigned long hole;
 	bool reversed;
-	int err = 0;
+	int err;
 
-	for (int i = 0; i < ARRAY_SIZE(slots_low); i++)
-		err = err ?: slots_trace(&slots_low[i], ftrace_kunit_func3);
-	err = err ?: slots_trace(&slots_gone, ftrace_kunit_func1);
-	for (int i = 0; i < ARRAY_SIZE(slots_low); i++)
-		slots_untrace(test, &slots_low[i]);
-	/* Trampolines that no site calls are freed; on a busy machine, later. */
-	ftrace_wait_callbacks();
-	msleep(100);
-
-	err = err ?: slots_trace(&slots_young, ftrace_kunit_func2);
-	err = err ?: ftrace_kunit_filter(&slots_gone, ftrace_kunit_func2, false);
-	tramp = ftrace_kunit_tramp(ftrace_kunit_func2);
-	reversed = !err && tramp && tramp < ftrace_kunit_tramp(ftrace_kunit_func1);
+	err = slots_trace(&slots_gone, ftrace_kunit_func3, ftrace_kunit_func3) ?:
+	      slots_trace(&slots_young, ftrace_kunit_func4, ftrace_kunit_func2) ?:
+	      slots_trace(&slots_hole, ftrace_kunit_func1, ftrace_kunit_func2);
+	hole = err ? 0 : ftrace_kunit_tramp(ftrace_kunit_func2);
+	err = err ?: ftrace_kunit_filter(&slots_gone, ftrace_kunit_func1, false) ?:
+	      ftrace_kunit_filter(&slots_hole, ftrace_kunit_func1, true) ?:
+	      slots_wait_gone(hole) ?:
+	      ftrace_kunit_filter(&slots_gone, ftrace_kunit_func2, false);
+	reversed = !err && ftrace_kunit_tramp(ftrace_kunit_func2) <
+			   ftrace_kunit_tramp(ftrace_kunit_func1);
 	if (reversed)
 		slots_remove_ops(test);
 	slots_untrace(test, &slots_gone);
 	slots_untrace(test, &slots_young);
+	slots_untrace(test, &slots_hole);
 	return err ?: reversed;
 }
 
@@ -147,15 +162,14 @@ static void slots_are_found_in_any_order(struct kunit *test)
 		kunit_skip(test, "one CPU cannot run into a slot that it changes");
 		return;
 	}
-	for (int i = 0; i < ARRAY_SIZE(slots_low); i++)
-		ftrace_kunit_add_ops(test, &slots_low[i]);
+	ftrace_kunit_add_ops(test, &slots_hole);
 	ftrace_kunit_add_ops(test, &slots_young);
 	ftrace_kunit_add_ops(test, &slots_gone);
 	slots_met = 0;
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
 	task = kthread_run_on_cpu(slots_call_loop, NULL, cpu, "ftrace_kunit/%u");
 	if (!IS_ERR(task)) {
-		for (int i = 0; i < 50 && reversed < 3 && ret >= 0; i++) {
+		for (int i = 0; i < 20 && reversed < 3 && ret >= 0; i++) {
 			ret = slots_remove_reversed(test);
 			reversed += ret == 1;
 		}
