@@ -88,6 +88,7 @@ void native_sleep_begin(const char *what);
 void native_sleep_end(void);
 /* Does the task of a CPU run? How long has it run? */
 bool native_cpu_runs(int cpu);
+unsigned long native_waited(unsigned long us);
 unsigned long native_run_ns(int cpu);
 /* Does any task wait for a lock? */
 struct mutex;

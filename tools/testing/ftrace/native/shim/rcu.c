@@ -111,6 +111,33 @@ bool native_cpu_runs(int cpu)
 	return native_task(cpu) && !smp_load_acquire(&quiet[cpu].sleeps);
 }
 
+/*
+ * For how long has this CPU waited in vain? It sleeps for @us, again and again, and does nothing
+ * else. A sleep counts if each other CPU has slept or switched since the last one: on a busy
+ * machine, the task that is waited for may not have run at all.
+ */
+unsigned long native_waited(unsigned long us)
+{
+	static struct {
+		unsigned long	switches[NATIVE_CPUS];
+		unsigned long	us;
+	} waits[NATIVE_CPUS], *w;
+	int self = raw_smp_processor_id();
+
+	w = &waits[self];
+	if (quiet[self].switches != w->switches[self] + 1)
+		w->us = 0;
+	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++) {
+		unsigned long switches = smp_load_acquire(&quiet[cpu].switches);
+
+		if (cpu != self && native_cpu_runs(cpu) && switches == w->switches[cpu])
+			us = 0;
+		w->switches[cpu] = switches;
+	}
+	w->us += us;
+	return w->us;
+}
+
 static bool cpu_quiet(int cpu, unsigned long switches)
 {
 	bool ret;

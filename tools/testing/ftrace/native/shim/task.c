@@ -112,11 +112,7 @@ void msleep(unsigned int msecs)
 
 void usleep_range_state(unsigned long min, unsigned long max, unsigned int state)
 {
-	static unsigned long waited[NATIVE_CPUS];
-	unsigned long *us = &waited[raw_smp_processor_id()];
-
-	*us += min;
-	if (native_fault && *us > FAULT_WAIT_US)
+	if (native_waited(min) > FAULT_WAIT_US && native_fault)
 		native_fail("waits too long");
 	native_sleep_begin("usleep_range");
 	host_usleep(min);

@@ -6,7 +6,8 @@
  * is traced, load and unload modules, and run out of memory. All threads are interrupted as by
  * NMIs, stopped, and moved from CPU to CPU, wherever they are. Each call is checked; see call.c.
  *
- * The test goes in rounds. At the end of a round everything is removed, and no memory is left.
+ * The test goes in rounds. At the end of a round everything is removed, and no memory is left. On a
+ * busy machine there are more rounds than SECONDS has, until all has happened often enough.
  */
 #include <linux/ftrace.h>
 #include <linux/hardirq.h>
@@ -15,6 +16,8 @@
 
 #define ROUND_SECONDS	10
 #define DISTURB_US	500
+/* Ten times as many calls as an idle machine makes in a second. */
+#define MANY_CALLS	600000
 
 /* How many rounds of the controller the broadcasts wait for tasks, as those of the kernel do. */
 #define BROADCAST_ROUNDS 256
@@ -216,11 +219,9 @@ static void run_round(unsigned long round, unsigned long ns)
 	native_settle();
 }
 
-static int report(unsigned long ms)
+static struct counts sum_up(void)
 {
 	struct counts sum = { };
-	char line[1200];
-	int ret = 0, len = 0;
 
 	for (unsigned int i = 0; i < nr_torturers; i++) {
 		const unsigned long *from = (unsigned long *)&torturers[i].counts;
@@ -235,10 +236,29 @@ static int report(unsigned long ms)
 		sum.serialised += native_serialised[cpu];
 	}
 	sum.spared = native_spared;
+	return sum;
+}
+
+/* Has all happened as often as it must? It will not if so many calls were not enough. */
+static bool is_enough(unsigned long seconds)
+{
+	struct counts sum = sum_up();
+
+#define LESS(name, least)	sum.name < (least) * seconds ||
+	return !(COUNTS(LESS) false) || sum.calls > MANY_CALLS * seconds;
+#undef LESS
+}
+
+static int report(unsigned long seconds, unsigned long ms)
+{
+	struct counts sum = sum_up();
+	char line[1200];
+	int ret = 0, len = 0;
+
 	native_quiet = false;
 #define SHOW(name, least) do {								\
 	len += scnprintf(line + len, sizeof(line) - len, " %s %lu", #name, sum.name);	\
-	if (sum.name < (least) * ms / 1000) {						\
+	if (sum.name < (least) * seconds) {						\
 		printk("# torture: too few: %s, %lu in %lu ms\n", #name, sum.name, ms);	\
 		ret = 1;								\
 	}										\
@@ -255,7 +275,8 @@ static int report(unsigned long ms)
 /**
  * native_torture - run all threads for some time
  * @argc: number of arguments
- * @argv: seconds; the seed, else from the clock; the number of callers, else one for each CPU
+ * @argv: seconds, more on a busy machine; the seed, else from the clock; the number of callers,
+ *	else one for each CPU
  *
  * A call that does what it must not do ends the program.
  *
@@ -281,16 +302,17 @@ int native_torture(int argc, char **argv)
 	printk("# torture: seed %lu, %lu s\n", seed, seconds);
 	native_quiet = true;
 	torture_module_make();
-	for (left = seconds * NSEC_PER_SEC; left; round++) {
+	for (left = seconds * NSEC_PER_SEC; left || !is_enough(seconds); round++) {
 		/* The first round makes what stays; there is always a second one. */
-		unsigned long ns = min3(left, (unsigned long)ROUND_SECONDS * NSEC_PER_SEC,
-					seconds * NSEC_PER_SEC / 2);
+		unsigned long ns = min(ROUND_SECONDS * NSEC_PER_SEC, seconds * NSEC_PER_SEC / 2);
 
+		if (left)
+			ns = min(ns, left);
 		run_round(round, ns);
 		if (round && native_live() > live)
 			native_fail("%lu pieces of memory are left", native_live() - live);
 		live = max(live, native_live());
 		left -= min(left, ns);
 	}
-	return report((host_clock_ns() - start_ns) / NSEC_PER_MSEC);
+	return report(seconds, (host_clock_ns() - start_ns) / NSEC_PER_MSEC);
 }

@@ -95,7 +95,7 @@ struct frame {
 	u8		hits_other[NR_DIRECT];	/* the other function of a direct caller */
 };
 
-/* A run that has too few of these shows nothing. */
+/* A run goes on until it has so many of these for each second that it was asked for. */
 #define COUNTS(c)						\
 	c(calls,		1000)				\
 	c(steady,		1000)	/* nothing changed */	\
