@@ -80,7 +80,7 @@ make_repo()
 {
 	rm -rf "$repo"
 	mkdir -p "$repo"/{scripts,patches/{6.12,7.3},kernel/trace/ftrace,arch/x86/kernel,include/linux,tools/vm}
-	cp "$root"/scripts/{prepare-kernel,watched} "$repo/scripts/"
+	cp "$root"/scripts/{prepare-kernel,Series.pm,watched} "$repo/scripts/"
 	echo ours >"$repo/include/linux/ftrace_arch.h"
 	echo ours >"$repo/arch/x86/kernel/ftrace.c"
 	echo core >"$repo/kernel/trace/ftrace/core.c"
@@ -118,9 +118,6 @@ make_repo()
 }
 
 make_repo
-ok "--list names files and patches" prepare --list 6.12
-ok "each once" same "$(sort "$work/out")" "$(printf '%s\n' 'file Kconfig' 'file arch/x86/kernel/ftrace.c' \
-	'file include/linux/ftrace_arch.h' 'file kernel/trace/ftrace/core.c' 'patch a.patch' 'patch b.patch')"
 make_tree
 original=$(contents)
 times=$(fingerprint)
@@ -321,11 +318,6 @@ ok "--sync of a 7.3 tree" prepare --sync "$tree"
 ok "takes its patch" grep -qx zwei "$tree/init/main.c"
 ok "--sync of a 7.3 tree takes its file" is_text "$tree/kernel/trace/ftrace/base.h" newer
 ok "--undo of a 7.3 tree" prepare --undo "$tree"
-ok "--list of 7.3" prepare --list 7.3
-ok "names what is for 7.3" same "$(sort "$work/out")" "$(printf '%s\n' 'file Kconfig' \
-	'file arch/x86/kernel/ftrace.c' 'file include/linux/ftrace_arch.h' 'file kernel/trace/ftrace/core.c' \
-	'file kernel/trace/ftrace/new.c' 'file patches/7.3/files/kernel/trace/ftrace/base.h' 'patch a.patch' | sort)"
-refuses "to list an unknown version" "not for this version" --list 7.4
 echo other >"$tree/init/main.c"
 refuses "a tree that lacks what only 7.3 needs" "init/main.c lacks what the series needs: three" "$tree"
 printf 'three\n' >"$tree/init/main.c"

@@ -25,7 +25,7 @@ git_in()
 }
 
 mkdir -p "$repo"/{scripts,patches/6.12,kernel/trace/ftrace} "$base/kernel/trace"
-cp "$root"/scripts/{prepare-kernel,unpack-base} "$repo/scripts"
+cp "$root"/scripts/{prepare-kernel,Series.pm,unpack-base} "$repo/scripts"
 cp "$root/scripts/progress" "$repo/scripts"
 echo core >"$repo/kernel/trace/ftrace/core.c"
 : >"$repo/patches/commits"

@@ -274,8 +274,8 @@ refuses "a file that is never taken" "never taken: file kernel/trace/ftrace/tabl
 refuses "a patch that is never taken" "never taken: patch bpf-own-wait.patch" edit 's,\tpatch\tbpf-own-wait\S*\n,,'
 refuses "a file that is not there" "takes what is not there: file kernel/none.c" edit 's,\z,\tfile\tkernel/none.c\n,'
 refuses "an unknown word" "takes what is not there: hunk kernel/none.c" edit 's,\z,\thunk\tkernel/none.c\n,'
-refuses "a commit without a message" "commit ftrace-pid has no message" rm patches/messages/ftrace-pid.txt
-refuses "a commit that takes nothing" "commit nothing changes nothing" edit 's,\z,\nnothing\n,'
+refuses "a commit without a message" "commit docs has no message" edit 's,\n(?: {4}.*\n|\n)*\z,\n,'
+refuses "a commit that takes nothing" "commit nothing changes nothing" edit 's,\z,\nnothing\n\n    Nothing\n,'
 refuses "a series without a cover letter" "series core has no patches/messages/cover-core.txt" \
 	rm patches/messages/cover-core.txt
 refuses "a series without commits" "series none has no commits" \
@@ -283,12 +283,9 @@ refuses "a series without commits" "series none has no commits" \
 refuses "a mail that is too large" "commit docs has [0-9]* lines, more than 700" edit 's,\tlarge\tdocuments\n,,'
 refuses "a header that no mail has" "ftrace-x86-int3.patch has a header" \
 	sed -i '1i ftrace/x86: Do this\n\nWhy.\n\n---' "patches/$version/ftrace-x86-int3.patch"
-# shellcheck disable=SC2016 # of sed
-refuses "a Fixes: of another form" "commit ftrace-pid: not of the form Fixes:" \
-	sed -i '$a\\nFixes: 1234 (subject)' patches/messages/ftrace-pid.txt
-# shellcheck disable=SC2016 # of sed
-refuses "a Cc: without an address" "commit ftrace-pid: no mail address" \
-	sed -i '$a\\nCc: somebody' patches/messages/ftrace-pid.txt
+refuses "a Fixes: of another form" "commit docs: not of the form Fixes:" edit 's,\z,\n    Fixes: 1234 (subject)\n,'
+refuses "a Cc: without an address" "commit docs: no mail address" edit 's,\z,\n    Cc: somebody\n,'
+refuses "a line that is none" "what is this.* hunk" edit 's,\z,  hunk\n,'
 # A patch of a line that a later patch brings.
 early()
 {
