@@ -4,17 +4,18 @@
  *
  * A trampoline writes a record with a few instructions and calls nothing (flight_64.S of x86 has
  * them). This file has the same in C. It is used where a class has so many ops that it is walked,
- * and when tasks switch. And it has what is too rare for a trampoline: a group begins, or a lap.
+ * and when tasks switch. It also starts groups and laps, which are too rare for a trampoline.
  *
  * A record is reserved by one instruction that adds to a word of the CPU, and is written later. In
  * between the task is in a window. It is not preempted there, so it stays on the CPU. But it may be
  * interrupted, and the interrupt may call more functions than the ring has records. The interrupted
  * task would then write its record among records of a later lap.
  *
- * So no group begins that the oldest open window may have a record in. Windows are counted for each
- * CPU. Who begins a group with no window open but its own knows that all other records are written:
- * from then on the ring has room for a whole lap. Who begins a group in another window uses up this
- * room. When the room is used up, calls are not recorded but counted as lost; see flight_refuse().
+ * So a group may not start while an open window can still write into it. Windows are counted for
+ * each CPU. If only its own window is open, the context that starts a group knows that all other
+ * records are written: from then on the ring has room for a whole lap. In other windows, starting
+ * a group uses up this room. When the room is used up, calls are not recorded but counted as lost;
+ * see flight_refuse().
  *
  * Therefore a record has one owner from its reservation until it is written. A record that is not
  * written yet has the word of the lap before, whose parity differs. A reader can tell, and need not
