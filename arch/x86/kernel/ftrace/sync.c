@@ -4,8 +4,9 @@
  *
  * Most CPUs are sent an interrupt. A CPU that RCU does not watch (it is idle, or with nohz_full
  * in user mode or in a guest) executes no call site, since the code that runs there is noinstr.
- * Such a CPU is left alone, and serialises when it enters the kernel. This is why a change of call
- * sites does not disturb an isolated CPU and does not wake an idle one.
+ * Such a CPU is left alone, and serialises when it enters the kernel, or when noinstr code makes
+ * RCU watch to report something (warn_rcu_enter()). This is why a change of call sites does not
+ * disturb an isolated CPU and does not wake an idle one.
  *
  *	here					a CPU that enters the kernel
  *
@@ -22,6 +23,7 @@
 #include <linux/atomic.h>
 #include <linux/context_tracking_state.h>
 #include <linux/cpu.h>
+#include <linux/export.h>
 #include <linux/ftrace_arch.h>
 #include <linux/smp.h>
 
@@ -30,11 +32,13 @@
 #include <asm/sync_core.h>
 
 #ifdef CONFIG_FTRACE_SPARES_CPUS
-/* How many times all CPUs were to serialise. */
+/* How many times all CPUs were to serialise. KVM calls warn_rcu_enter(), so this is exported. */
 atomic_long_t ftrace_sync_steps __read_mostly;
+EXPORT_SYMBOL_GPL(ftrace_sync_steps);
 
 /* ftrace_sync_steps when this CPU serialised. */
 DEFINE_PER_CPU(long, ftrace_synced);
+EXPORT_PER_CPU_SYMBOL_GPL(ftrace_synced);
 
 /**
  * ftrace_sync_now - serialise, and remember it
@@ -58,6 +62,7 @@ noinstr void ftrace_sync_now(void)
 		asm volatile("mov %%cr2, %0; mov %0, %%cr2; jmp 1f; 1:" : "=r" (tmp) : : "memory");
 	raw_cpu_write(ftrace_synced, steps);
 }
+EXPORT_SYMBOL_GPL(ftrace_sync_now);
 
 static bool sync_rcu_watches(int cpu, void *unused)
 {

@@ -13,8 +13,11 @@
  *
  * x_w is what a CPU has written, x is what the other one sees.
  *
+ * Outside, CPU 1 may warn: it makes RCU watch, prints, which executes text, and goes on outside.
+ *
  * A variant leaves out what a NO_ names. FLAG: a flag for CPU 1 in place of the numbers.
- * HOOK_FIRST: CPU 1 looks before RCU watches it.
+ * HOOK_FIRST: CPU 1 looks before RCU watches it. CALL_FIRST: a warning calls a function with a site
+ * before it makes RCU watch.
  */
 #include "claim.pml"
 
@@ -35,7 +38,7 @@ bit ipi, irqs_off, in_nmi;	/* of CPU 1 */
 byte got;			/* text that CPU 1 has fetched */
 byte synced;			/* ftrace_synced of CPU 1 */
 byte steps_then;		/* the number at which CPU 1 last serialised */
-bit nmi_came;			/* then a context may serialise once more than it must */
+bit nested;			/* an NMI or so came: a context may serialise once more than it must */
 
 /* The stores of CPU 0 become visible in any order. */
 active proctype stores_become_visible()
@@ -75,7 +78,7 @@ inline sync_entry(runs)
 #else
 	:: runs && seen != synced ->
 		atomic { runs ->
-			CLAIM(serialises_once, nmi_came || steps != steps_then);
+			CLAIM(serialises_once, nested || steps != steps_then);
 			serialise() }
 		atomic { runs ->
 			steps_then = seen;
@@ -112,6 +115,22 @@ end:	do
 		count = count_w
 #endif
 		}
+		/* warn_rcu_enter(), printk() and warn_rcu_exit(), with interrupts off or on. */
+		if
+		:: irqs_off = 1
+		:: nested = 1
+		:: goto enters
+		fi;
+#ifdef CALL_FIRST
+		atomic { !in_nmi -> EXECUTES }
+#endif
+		atomic { !in_nmi -> watched = 1 }
+#ifndef NO_WARN_ENTRY
+		sync_entry(!in_nmi);
+#endif
+		atomic { !in_nmi -> EXECUTES }
+		atomic { !in_nmi -> watched = 0; count = count_w; irqs_off = 0; seen = 0 }
+enters:
 		atomic { !in_nmi -> irqs_off = 1 }
 #ifdef HOOK_FIRST
 		sync_entry(!in_nmi);
@@ -132,7 +151,7 @@ active proctype nmi()
 	bit before;
 
 end:	do
-	:: atomic { !in_nmi -> in_nmi = 1; nmi_came = 1; before = watched; watched = 1 }
+	:: atomic { !in_nmi -> in_nmi = 1; nested = 1; before = watched; watched = 1 }
 #ifdef NO_NMI_HOOK
 		if
 		:: !before -> sync_entry(true)

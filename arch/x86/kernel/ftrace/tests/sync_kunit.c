@@ -5,11 +5,15 @@
  * on its way into the kernel.
  */
 #include <kunit/test.h>
+#include <linux/bug.h>
+#include <linux/context_tracking.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/irqflags.h>
+#include <linux/kallsyms.h>
 #include <linux/smp.h>
 
 #include <asm/cpufeature.h>
@@ -81,9 +85,80 @@ static void serialising_keeps_the_address_of_a_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after, address);
 }
 
+/* What this CPU calls while it warns: all calls, and those before it has serialised. */
+static struct {
+	int		cpu;		/* the CPU that warns, or -1 */
+	unsigned int	calls;
+	unsigned int	early;
+	unsigned long	ip;		/* of the first early one */
+} sync_warning = { .cpu = -1 };
+
+static void sync_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		      struct ftrace_regs *fregs)
+{
+	if (raw_smp_processor_id() != sync_warning.cpu)
+		return;
+	sync_warning.calls++;
+	if (raw_cpu_read(ftrace_synced) == raw_atomic_long_read(&ftrace_sync_steps))
+		return;
+	if (!sync_warning.early++)
+		sync_warning.ip = ip;
+}
+
+static struct ftrace_ops sync_ops = { .func = sync_call };
+
+/* A broadcast has left this CPU alone, and the CPU warns before RCU watches it again. */
+static noinstr void sync_warn(void)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	ct_state_inc(CT_RCU_WATCHING);
+	raw_cpu_write(ftrace_synced, raw_cpu_read(ftrace_synced) - 1);
+	sync_warning.cpu = raw_smp_processor_id();
+	WARN(true, "a warning where RCU does not watch\n");
+	sync_warning.cpu = -1;
+	ct_state_inc(CT_RCU_WATCHING);
+	ftrace_sync_entry();
+	raw_local_irq_restore(flags);
+}
+
+/* The warnings of sync_warn() come once and have come: all but the first line is left out. */
+static void sync_quiet(void)
+{
+	unsigned long start = (unsigned long)sync_warn, size, offset;
+
+	if (!kallsyms_lookup_size_offset(start, &size, &offset))
+		return;
+	for (unsigned long ip = start; ip < start + size; ip++) {
+		struct bug_entry *bug = find_bug(ip);
+
+		if (bug)
+			bug->flags |= BUGFLAG_ONCE | BUGFLAG_DONE;
+	}
+}
+
+static void warnings_serialise_first(struct kunit *test)
+{
+	if (cpu_feature_enabled(X86_FEATURE_XENPV))
+		kunit_skip(test, "on Xen PV all CPUs are interrupted");
+	sync_quiet();
+	sync_warning.calls = 0;
+	sync_warning.early = 0;
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&sync_ops), 0);
+	/* Nobody else sends a broadcast of the core. */
+	scoped_guard(mutex, &ftrace_lock)
+		sync_warn();
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&sync_ops), 0);
+	KUNIT_EXPECT_GT(test, sync_warning.calls, 0);
+	KUNIT_EXPECT_EQ_MSG(test, sync_warning.early, 0, "%ps was the first",
+			    (void *)sync_warning.ip);
+}
+
 static struct kunit_case sync_cases[] = {
 	KUNIT_CASE(idle_cpus_serialise_when_they_wake),
 	KUNIT_CASE(serialising_keeps_the_address_of_a_fault),
+	KUNIT_CASE(warnings_serialise_first),
 	{ }
 };
 
