@@ -50,9 +50,9 @@
 
 #include <linux/bits.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/percpu.h>
 #include <linux/refcount.h>
-#include <linux/workqueue.h>
 
 /* Bits of a word, as above. */
 #define FTRACE_FLIGHT_CALL	BIT_ULL(31)
@@ -64,14 +64,14 @@
 struct ftrace_flight_cursor;
 
 /**
- * struct ftrace_flight_cpu - the ring of a CPU
+ * struct ftrace_flight_cpu - the ring of a CPU; a CPU that has never been online has none
  * @next: where the next record goes: the address, shifted left by one, and the parity of the
  *	lap. Only this CPU writes here.
  * @off: not 0 if nothing is to be recorded, unless it is FTRACE_FLIGHT_RESUME
  * @pid: the task that runs on the CPU; FTRACE_FLIGHT_NOBODY if nobody has looked
  * @stopped: when recording stopped; if it has begun again and the CPU has recorded nothing since,
  *	when it stopped before that. In cycles; 0 if it never has
- * @base: address of the ring
+ * @base: address of the ring; 0 if there is none
  * @last: address behind the ring. A lap ends at the first group from here on.
  * @behind: address behind the records. There is a u32 for each group: the task that ran when the
  *	group began; FTRACE_FLIGHT_NOBODY if later records tell
@@ -88,6 +88,7 @@ struct ftrace_flight_cursor;
  *	recorded since; 0 if there is none
  * @away: address of the word of the switch behind the last call, in the same way
  * @switching: @pid is new, and the switch is not recorded yet
+ * @dump: where a dump of the trace is
  */
 struct ftrace_flight_cpu {
 	u64		next;
@@ -109,6 +110,7 @@ struct ftrace_flight_cpu {
 	unsigned long	mark;
 	unsigned long	away;
 	bool		switching;
+	struct ftrace_flight_cursor *dump;
 };
 
 /**
@@ -131,8 +133,9 @@ struct ftrace_flight_stamp {
  * @off: bit 0: the trace array is switched off; and twice the number of readers
  * @start: when recording began
  * @stop: when recording stopped the last time
- * @dump: where a dump of the trace is, on each CPU
- * @free: frees the recorder
+ * @size: bytes of a ring
+ * @node: makes rings of CPUs that come online
+ * @dead: in the list of those that nobody uses any more
  */
 struct ftrace_flight {
 	struct list_head			list;
@@ -143,8 +146,9 @@ struct ftrace_flight {
 	atomic_t				off;
 	struct ftrace_flight_stamp		start;
 	struct ftrace_flight_stamp		stop;
-	struct ftrace_flight_cursor		*dump;
-	struct work_struct			free;
+	unsigned long				size;
+	struct hlist_node			node;
+	struct llist_node			dead;
 };
 
 extern struct list_head ftrace_flights;

@@ -159,6 +159,8 @@ class Recorder:
 
     def calls(self, cpu):
         """The calls of a CPU: time in cycles, pid, the function and its caller."""
+        if not u64(cpu + BASE):
+            return
         records = list(self.records(cpu))
         times = [cycles for _, cycles in records if cycles is not None]
         switch = next((word for word, _ in records if not word & CALL and word & SWITCH), None)

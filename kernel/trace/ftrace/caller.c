@@ -16,6 +16,7 @@
 #include "flight.h"
 #include "guards.h"
 #include "kallsyms.h"
+#include "wait.h"
 #include "walk.h"
 
 static void caller_slot_init(struct ftrace_caller *caller, unsigned int n, struct ftrace_ops *ops)
@@ -187,6 +188,17 @@ static void caller_queue_free(void)
 	/* Early at boot there is no workqueue. The next call then queues the work. */
 	if (system_dfl_wq)
 		queue_work(system_dfl_wq, &free_work);
+}
+
+/**
+ * ftrace_callers_wait - wait until what is retired is freed
+ *
+ * Context: Process context, may sleep. No lock of ftrace_may_wait() held.
+ */
+void ftrace_callers_wait(void)
+{
+	ftrace_may_wait();
+	flush_work(&free_work);
 }
 
 /*

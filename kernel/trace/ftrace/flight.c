@@ -26,6 +26,7 @@
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
+#include <linux/cpuhotplug.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_flight.h>
 #include <linux/mm.h>
@@ -35,6 +36,7 @@
 #include <linux/timex.h>
 #include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 #include "core.h"
 #include "flight.h"
@@ -385,6 +387,8 @@ void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 	u64 *slot;
 	u64 at;
 
+	if (!ftrace_flight_has_ring(c))
+		return;
 	ftrace_flight_mark(flight);
 	flight_window_open();
 	WRITE_ONCE(c->switching, true);
@@ -415,6 +419,8 @@ static void flight_tell_cpu(struct ftrace_flight *flight, int cpu, u32 off)
 	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
 	u32 old = READ_ONCE(c->off), new;
 
+	if (!ftrace_flight_has_ring(c))
+		return;
 	do {
 		new = off || !old || flight->timed ? off : FTRACE_FLIGHT_RESUME;
 		/* Before: who finds that it has stopped finds when. */
@@ -486,44 +492,75 @@ void ftrace_flight_clear(struct ftrace_flight *flight, int cpu)
 	}
 }
 
-static int flight_ring_make(struct ftrace_flight *flight, int cpu, unsigned long size)
+static int flight_ring_make(struct ftrace_flight *flight, int cpu)
 {
 	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
 	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
-	unsigned long groups = size / group + OVERRUN;
-	void *ring = vzalloc_node(groups * (group + sizeof(u32)), cpu_to_node(cpu));
+	unsigned long groups = flight->size / group + OVERRUN;
+	unsigned long pids = ALIGN(groups * sizeof(u32), sizeof(u64));
+	void *ring = vzalloc_node(groups * group + pids + sizeof(*c->dump), cpu_to_node(cpu));
 
 	if (!ring)
 		return -ENOMEM;
-	c->base = (unsigned long)ring;
-	c->last = c->base + size;
-	c->behind = c->base + groups * group;
-	c->end = c->base;
-	c->next = (u64)c->base << 1;
-	c->off = 1;
+	c->last = (unsigned long)ring + flight->size;
+	c->behind = (unsigned long)ring + groups * group;
+	c->dump = (void *)c->behind + pids;
+	c->end = (unsigned long)ring;
+	c->next = (u64)(unsigned long)ring << 1;
 	c->pid = FTRACE_FLIGHT_NOBODY;
-	c->max = size / group - OVERRUN;
+	c->max = flight->size / group - OVERRUN;
+	/* All of the above; pairs with ftrace_flight_has_ring(). */
+	smp_store_release(&c->base, (unsigned long)ring);
 	return 0;
 }
+
+/*
+ * A CPU comes online; or a recorder is made, and the CPU is online. Without memory no recorder is
+ * made, but the CPU comes, and records nothing. The ring stays when the CPU goes.
+ */
+static int flight_cpu_up(unsigned int cpu, struct hlist_node *node)
+{
+	struct ftrace_flight *flight = hlist_entry(node, struct ftrace_flight, node);
+
+	if (ftrace_flight_has_ring(per_cpu_ptr(flight->cpu, cpu)))
+		return 0;
+	if (flight_ring_make(flight, cpu)) {
+		if (!cpu_online(cpu))
+			pr_warn("flight: no memory to record what CPU %u does\n", cpu);
+		return cpu_online(cpu) ? -ENOMEM : 0;
+	}
+	/* Who has told the others meanwhile has not found this ring; pairs with flight_tell(). */
+	smp_mb();
+	flight_tell(flight);
+	return 0;
+}
+
+/* A state of CPU hotplug, or an error. */
+static int flight_hotplug __ro_after_init;
+
+static int __init flight_hotplug_init(void)
+{
+	flight_hotplug = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/flight:prepare",
+						 flight_cpu_up, NULL);
+	return 0;
+}
+early_initcall(flight_hotplug_init);
 
 /*
  * As for pages of the ring buffer: what is clearly too much is refused, and if a task must be
  * killed for memory, it is this one.
  */
-static int flight_rings_make(struct ftrace_flight *flight, unsigned long size)
+static int flight_rings_make(struct ftrace_flight *flight)
 {
+	unsigned long pages = flight->size / PAGE_SIZE * num_online_cpus();
 	bool task = current->mm;
-	int cpu, ret = 0;
+	int ret;
 
-	if (si_mem_available() < (long)(size / PAGE_SIZE * num_possible_cpus()))
+	if (flight_hotplug < 0 || si_mem_available() < (long)pages)
 		return -ENOMEM;
 	if (task)
 		set_current_oom_origin();
-	for_each_possible_cpu(cpu) {
-		ret = flight_ring_make(flight, cpu, size);
-		if (ret)
-			break;
-	}
+	ret = cpuhp_state_add_instance(flight_hotplug, &flight->node);
 	if (task)
 		clear_current_oom_origin();
 	return ret;
@@ -537,23 +574,42 @@ static void flight_free(struct ftrace_flight *flight)
 		for_each_possible_cpu(cpu)
 			vfree((void *)per_cpu_ptr(flight->cpu, cpu)->base);
 	free_percpu(flight->cpu);
-	kfree(flight->dump);
 	kfree(flight->name);
 	kfree(flight);
 }
 
-/* The last trampoline is gone. Probes of tracepoints may still run. */
-static void flight_free_work(struct work_struct *work)
+/* Recorders whose last trampoline is gone. */
+static LLIST_HEAD(dead_flights);
+
+/* Probes of tracepoints may still run. */
+static void flight_free_dead(struct work_struct *work)
 {
-	struct ftrace_flight *flight = container_of(work, struct ftrace_flight, free);
+	struct llist_node *dead = llist_del_all(&dead_flights);
+	struct ftrace_flight *flight, *next;
 
 	ftrace_may_wait();
 	tracepoint_synchronize_unregister();
 	/* Who switches tracing off looks at the recorder with preemption off. */
 	synchronize_rcu();
-	scoped_guard(mutex, &flight_mutex)
-		list_del(&flight->list);
-	flight_free(flight);
+	llist_for_each_entry_safe(flight, next, dead, dead) {
+		scoped_guard(mutex, &flight_mutex)
+			list_del(&flight->list);
+		cpuhp_state_remove_instance_nocalls(flight_hotplug, &flight->node);
+		flight_free(flight);
+	}
+}
+
+static DECLARE_WORK(flight_free_work, flight_free_dead);
+
+/**
+ * ftrace_flight_wait - wait until the recorders that nobody uses any more are freed
+ *
+ * Context: Process context, may sleep. No lock of ftrace_may_wait() held.
+ */
+void ftrace_flight_wait(void)
+{
+	ftrace_may_wait();
+	flush_work(&flight_free_work);
 }
 
 /*
@@ -564,19 +620,22 @@ static void flight_free_work(struct work_struct *work)
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed)
 {
 	struct ftrace_flight *flight = kzalloc(sizeof(*flight), GFP_KERNEL);
+	int cpu;
 
 	if (!flight)
 		return NULL;
 	flight->timed = timed;
+	flight->size = size;
 	refcount_set(&flight->users, 1);
 	atomic_set(&flight->off, 1);
-	INIT_WORK(&flight->free, flight_free_work);
 	flight->cpu = alloc_percpu(struct ftrace_flight_cpu);
-	flight->dump = kcalloc(nr_cpu_ids, sizeof(*flight->dump), GFP_KERNEL);
 	flight->name = kstrdup(name, GFP_KERNEL);
-	if (!flight->cpu || !flight->dump || (name && !flight->name))
+	if (!flight->cpu || (name && !flight->name))
 		goto fail;
-	if (flight_rings_make(flight, size))
+	/* Also without a ring. */
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(flight->cpu, cpu)->off = 1;
+	if (flight_rings_make(flight))
 		goto fail;
 	scoped_guard(mutex, &flight_mutex)
 		list_add(&flight->list, &ftrace_flights);
@@ -609,6 +668,8 @@ struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight)
  */
 void ftrace_flight_put(struct ftrace_flight *flight)
 {
-	if (flight && refcount_dec_and_test(&flight->users))
-		queue_work(system_dfl_wq, &flight->free);
+	if (!flight || !refcount_dec_and_test(&flight->users))
+		return;
+	llist_add(&flight->dead, &dead_flights);
+	queue_work(system_dfl_wq, &flight_free_work);
 }

@@ -71,9 +71,17 @@ static inline struct ftrace_flight *ftrace_ops_flight(const struct ftrace_ops *o
 	return READ_ONCE(ops->flight);
 }
 
+/* Has a CPU a ring? It gets one before it first comes online, if there is memory. */
+static inline bool ftrace_flight_has_ring(const struct ftrace_flight_cpu *c)
+{
+	/* Then all else of the ring; pairs with flight_ring_make(). */
+	return smp_load_acquire(&c->base);
+}
+
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed);
 struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight);
 void ftrace_flight_put(struct ftrace_flight *flight);
+void ftrace_flight_wait(void);
 void ftrace_flight_off(struct ftrace_flight *flight, bool off);
 void ftrace_flight_pause(struct ftrace_flight *flight, bool pause);
 void ftrace_flight_clear(struct ftrace_flight *flight, int cpu);

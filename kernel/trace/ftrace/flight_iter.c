@@ -78,8 +78,8 @@ struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter
 
 	if (!flight)
 		return NULL;
-	cursor = fi ? &fi->cursor[cpu] : &flight->dump[cpu];
-	if (!cursor->place.pos)
+	cursor = fi ? &fi->cursor[cpu] : per_cpu_ptr(flight->cpu, cpu)->dump;
+	if (cursor && !cursor->place.pos)
 		ftrace_flight_rewind(flight, cursor, cpu);
 	return cursor;
 }
@@ -239,9 +239,14 @@ static void flight_count(const struct ftrace_flight *flight, int cpu, u64 *writt
 {
 	const struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
 	unsigned int size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
-	unsigned long pos = (long)READ_ONCE(c->next) >> 1, end = READ_ONCE(c->end);
-	u64 in_lap = (pos - c->base) / size;
+	unsigned long pos, end;
+	u64 in_lap;
 
+	if (!ftrace_flight_has_ring(c))
+		return;
+	pos = (long)READ_ONCE(c->next) >> 1;
+	end = READ_ONCE(c->end);
+	in_lap = (pos - c->base) / size;
 	*written += READ_ONCE(c->records) + in_lap;
 	*kept += in_lap + (end > pos ? (end - pos) / size : 0);
 	*lost += READ_ONCE(c->lost);

@@ -132,6 +132,8 @@ void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flig
 		.flight = flight,
 		/* A dump can come while another reader writes them. */
 		.start = data_race(flight->start), .stop = data_race(flight->stop) };
+	if (!ftrace_flight_has_ring(c))
+		return;
 	/* A window that was open before recording was switched off may still write. */
 	do {
 		/* The CPU may write meanwhile; then the word is another one below. */

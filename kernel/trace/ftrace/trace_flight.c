@@ -16,6 +16,7 @@
 #include <trace/events/sched.h>
 
 #include "../trace.h"
+#include "caller.h"
 #include "core.h"
 #include "flight.h"
 
@@ -247,8 +248,27 @@ void trace_flight_switched(struct trace_array *tr)
 		flight->stop = ftrace_flight_stamp_now(tr);
 		return;
 	}
-	for_each_possible_cpu(cpu)
-		flight->dump[cpu].place.pos = 0;
+	for_each_possible_cpu(cpu) {
+		const struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
+
+		if (ftrace_flight_has_ring(c))
+			c->dump->place.pos = 0;
+	}
+}
+
+/*
+ * There is no memory for the tracer @name. Rings of recorders that have ended, and the trampolines
+ * that use them, are freed after grace periods. Waits for these if another recorder needs the
+ * memory; then it is worth another try, and true is returned. Process context, may sleep; no lock
+ * of ftrace_may_wait() held.
+ */
+bool trace_flight_wait(const char *name)
+{
+	if (strcmp(name, flight_tracer.name))
+		return false;
+	ftrace_callers_wait();
+	ftrace_flight_wait();
+	return true;
 }
 
 /* Forgets what a flight recorder has recorded on a CPU, or on all. trace_types_lock held. */

@@ -1026,11 +1026,11 @@ static void tracers_end_while_a_dump_is_made(struct kunit *test)
 	task = kthread_run_on_cpu(flight_toggle, iter->tr, cpu, "ftrace_kunit/%u");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	for (unsigned int i = 0; i < 100000; i++) {
-		flight->dump[0].place.pos = 0;
+		flight_here(flight)->dump->place.pos = 0;
 		trace_flight_empty(iter);
 		trace_flight_rewind(iter, 0);
 		ent = trace_flight_peek(iter, 0, NULL, NULL, NULL);
-		if (ent && ent != &flight->dump[0].entry.ent)
+		if (ent && ent != &flight_here(flight)->dump->entry.ent)
 			bad = ent;
 		trace_flight_advance(iter);
 	}

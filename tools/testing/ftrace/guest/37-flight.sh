@@ -425,6 +425,18 @@ while [ $i -lt 20 ]; do
 done
 stop_all
 rmdir "$OTHER"
+
+# There is no room for two. Rings are freed after grace periods.
+set_to vfs_read set_ftrace_filter
+set_to "$(awk -v cpus="$(nproc)" '$1 == "MemAvailable:" { kb = int($2 * 6 / 10 / cpus); print (kb < 1048576 ? kb : 1048576) }' \
+	/proc/meminfo)" flight_size_kb
+works "large rings" write "$TRACING/current_tracer" flight
+set_to nop current_tracer
+works "  are waited for when there is no room for the next" write "$TRACING/current_tracer" flight
+set_to nop current_tracer
+set_to 1024 flight_size_kb
+set_to "" set_ftrace_filter
+
 set_to 1 tracing_on
 is "$(trace_lines | wc -l)" 0 "nothing is left"
 done_testing

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# boot: ftrace=flight
+# boot: ftrace=flight maxcpus=1
 #
-# The flight recorder runs from boot on, and a dump of the trace has its calls.
+# The flight recorder runs from boot on, also on a CPU that comes later, and a dump of the trace has its
+# calls.
 
 # Before the tracing files are as after boot.
 booted=$(cat /sys/kernel/tracing/current_tracer)
@@ -13,6 +14,30 @@ grep -qw flight "$TRACING/available_tracers" || skip_all "this kernel has no fli
 
 is "$booted" flight "the tracer of the command line runs"
 like "$trace" ' [a-zA-Z0-9_]+ <-[a-zA-Z0-9_]+' "calls since boot are in the trace"
+
+# A CPU has a ring once it has been online.
+rings() {
+	grep -c ' flight_' /proc/vmallocinfo
+}
+cpu=/sys/devices/system/cpu/cpu1
+if [ -e $cpu/online ]; then
+	is "$(settled 0 rings)" 0 "rings are freed"
+	set_to flight current_tracer
+	set_to 1 tracing_on
+	is "$(rings)" 1 "no ring for a CPU that is not online"
+	works "the CPU comes online" write $cpu/online 1
+	is "$(rings)" 2 "  and gets a ring"
+	set_to 0 tracing_on
+	lines=$(grep -v '^#' "$TRACING/per_cpu/cpu1/trace" | head -n 100)
+	like "$lines" ' \[001\] .* [a-zA-Z0-9_]+ <-[a-zA-Z0-9_]+' "  where its calls are"
+	unlike "$lines" '-4294967295 |--1 ' "  each of which has a task"
+	works "it leaves" write $cpu/online 0
+	works "  and comes back" write $cpu/online 1
+	is "$(rings)" 2 "  to its ring"
+	set_to nop current_tracer
+else
+	skip "one CPU only"
+fi
 
 # Few calls, so that the dump is short.
 set_to vfs_read set_ftrace_filter

@@ -47,6 +47,7 @@ DEFINE_PER_CPU_CACHE_HOT(int, cpu_number);
 
 struct cpumask __cpu_possible_mask = { { (1UL << NATIVE_CPUS) - 1 } };
 struct cpumask __cpu_online_mask = { { (1UL << NATIVE_ONLINE) - 1 } };
+atomic_t __num_online_cpus = ATOMIC_INIT(NATIVE_ONLINE);
 const unsigned long cpu_all_bits[BITS_TO_LONGS(NR_CPUS)] = CPU_BITS_ALL;
 unsigned int nr_cpu_ids = NATIVE_CPUS;
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)

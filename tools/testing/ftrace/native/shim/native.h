@@ -16,6 +16,9 @@ struct task_struct;
 #define NATIVE_ONLINE		4
 #define NATIVE_WORKER_CPU	15
 
+/* A CPU comes online, for those who watch CPUs. */
+void native_cpu_comes(unsigned int cpu);
+
 /* Print, and end the program: what was found is a bug of the core, or of a shim. */
 void __noreturn __printf(1, 2) native_fail(const char *fmt, ...);
 
@@ -97,6 +100,8 @@ bool native_waits_for(const struct mutex *lock);
 void native_quiescent(void);
 /* Wait until all work is done and all that waits for RCU is freed. */
 void native_settle(void);
+/* No work is done before somebody waits for it. */
+void native_lazy_work(bool on);
 
 unsigned long native_pv_save_fl(void);
 void native_pv_irq_disable(void);

@@ -238,6 +238,9 @@ struct job {
 
 static struct job *jobs, **jobs_end = &jobs;
 static bool busy;
+/* Nothing is done before somebody waits for it. */
+static bool lazy;
+static unsigned int waiting;
 
 /* All queues are one. */
 #define QUEUE	((struct workqueue_struct *)&jobs)
@@ -337,7 +340,7 @@ static void worker(void *unused)
 	for (;;) {
 		struct job *j = jobs;
 
-		if (!j) {
+		if (!j || (lazy && !waiting)) {
 			busy = false;
 			host_wake();
 			WRITE_ONCE(quiet[NATIVE_WORKER_CPU].sleeps, true);
@@ -359,10 +362,27 @@ void native_settle(void)
 {
 	native_sleep_begin("native_settle");
 	host_lock();
+	waiting++;
+	host_wake();
 	while (jobs || busy)
 		host_wait();
+	waiting--;
 	host_unlock();
 	native_sleep_end();
+}
+
+void native_lazy_work(bool on)
+{
+	host_lock();
+	lazy = on;
+	host_wake();
+	host_unlock();
+}
+
+bool flush_work(struct work_struct *work)
+{
+	native_settle();
+	return true;
 }
 
 void native_work_init(void)

@@ -158,14 +158,54 @@ int ___ratelimit(struct ratelimit_state *rs, const char *func)
 	return 1;
 }
 
-/* CPUs come and go never, and nobody dies. */
+/* CPUs come only if a test says so, and never go. One state has instances. Nobody dies. */
 struct atomic_notifier_head panic_notifier_list;
+static int (*cpu_comes)(unsigned int cpu, struct hlist_node *node);
+static HLIST_HEAD(cpu_instances);
 
 int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
 			int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu),
 			bool multi_instance)
 {
+	if (multi_instance)
+		cpu_comes = (void *)startup;
+	return multi_instance;
+}
+
+int __cpuhp_state_add_instance(enum cpuhp_state state, struct hlist_node *node, bool invoke)
+{
+	int cpu, ret = 0;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		ret = cpu_comes(cpu, node);
+		if (ret)
+			break;
+	}
+	host_lock();
+	if (!ret)
+		hlist_add_head(node, &cpu_instances);
+	host_unlock();
+	cpus_read_unlock();
+	return ret;
+}
+
+int __cpuhp_state_remove_instance(enum cpuhp_state state, struct hlist_node *node, bool invoke)
+{
+	cpus_read_lock();
+	host_lock();
+	hlist_del(node);
+	host_unlock();
+	cpus_read_unlock();
 	return 0;
+}
+
+void native_cpu_comes(unsigned int cpu)
+{
+	struct hlist_node *node;
+
+	hlist_for_each(node, &cpu_instances)
+		cpu_comes(cpu, node);
 }
 
 int atomic_notifier_chain_register(struct atomic_notifier_head *nh, struct notifier_block *n)

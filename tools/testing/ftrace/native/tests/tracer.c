@@ -483,6 +483,48 @@ static void headers_follow_options(struct kunit *test)
 	}
 }
 
+/*
+ * CPUs that are not online have no ring of a flight recorder, and get one when they come. If there
+ * is no memory then, they record nothing.
+ */
+static void rings_come_with_cpus(struct kunit *test)
+{
+	const struct ftrace_flight_cpu *cpu[NATIVE_ONLINE + 2];
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(cpu); i++) {
+		cpu[i] = per_cpu_ptr(tr->flight->cpu, i);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_has_ring(cpu[i]), i < NATIVE_ONLINE);
+		KUNIT_EXPECT_EQ(test, cpu[i]->off == 1, i >= NATIVE_ONLINE);
+	}
+
+	native_fail_nth(1);
+	native_quiet = true;
+	native_cpu_comes(NATIVE_ONLINE);
+	native_quiet = false;
+	KUNIT_EXPECT_EQ(test, native_fail_left(), 0);
+	native_cpu_comes(NATIVE_ONLINE + 1);
+	native_cpu_comes(0);
+	KUNIT_EXPECT_FALSE(test, ftrace_flight_has_ring(cpu[NATIVE_ONLINE]));
+	KUNIT_EXPECT_EQ(test, cpu[NATIVE_ONLINE]->off, 1);
+	KUNIT_EXPECT_TRUE(test, ftrace_flight_has_ring(cpu[NATIVE_ONLINE + 1]));
+	KUNIT_EXPECT_EQ(test, cpu[NATIVE_ONLINE + 1]->off, FTRACE_FLIGHT_RESUME);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+}
+
+/* No memory for a recorder: those that have ended are freed first. */
+static void rings_are_waited_for(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	native_lazy_work(true);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	native_fail_nth(1);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	native_lazy_work(false);
+	KUNIT_EXPECT_EQ(test, native_fail_left(), 0);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&ftrace_flights));
+}
+
 static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(calls_are_recorded),
 	KUNIT_CASE(one_bad_site_is_no_harm),
@@ -498,6 +540,8 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(functions_can_be_switched_off),
 	KUNIT_CASE(switches_fail_without_memory),
 	KUNIT_CASE(headers_follow_options),
+	KUNIT_CASE(rings_come_with_cpus),
+	KUNIT_CASE(rings_are_waited_for),
 	{ }
 };
 
