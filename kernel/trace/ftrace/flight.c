@@ -30,6 +30,7 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_flight.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/oom.h>
 #include <linux/slab.h>
@@ -463,6 +464,17 @@ void ftrace_flight_pause(struct ftrace_flight *flight, bool pause)
 	flight_tell(flight);
 }
 
+/* Calls before @cycles, which is now, and those after it have a time in between. Any context. */
+static void flight_part(struct ftrace_flight *flight, struct ftrace_flight_cpu *c, u64 cycles)
+{
+	u32 off = 0;
+
+	if (flight->timed || READ_ONCE(c->off))
+		return;
+	WRITE_ONCE(c->stopped, cycles);
+	try_cmpxchg(&c->off, &off, FTRACE_FLIGHT_RESUME);
+}
+
 /*
  * Forgets what a CPU has recorded. Calls that it makes from now on follow a time, as when recording
  * was off. Any context, on any CPU.
@@ -471,7 +483,6 @@ void ftrace_flight_clear(struct ftrace_flight *flight, int cpu)
 {
 	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
 	u64 lap, next;
-	u32 off = 0;
 
 	do {
 		lap = READ_ONCE(c->laps);
@@ -486,10 +497,106 @@ void ftrace_flight_clear(struct ftrace_flight *flight, int cpu)
 	c->cleared_lap = lap + ((lap ^ next) & 1);
 	/* Not earlier: what the CPU writes for it must be behind this place. */
 	smp_mb();
-	if (!flight->timed && !READ_ONCE(c->off)) {
-		WRITE_ONCE(c->stopped, get_cycles());
-		try_cmpxchg(&c->off, &off, FTRACE_FLIGHT_RESUME);
+	flight_part(flight, c, get_cycles());
+}
+
+/*
+ * Text of modules that was freed. Another module may come to the same place. Calls from before must
+ * not be shown with its names.
+ */
+static struct flight_gone {
+	unsigned long	start;
+	unsigned long	end;
+	u64		cycles;	/* when it was freed */
+	bool		named;	/* kallsyms.c keeps the names */
+} flight_gone[256];
+static unsigned int flight_nr_gone;
+/* What was freed until then may be no longer in the table. */
+static u64 flight_forgotten;
+
+/* Its name is shown in place of a name that is gone. */
+static noinline void unloaded_module(void)
+{
+}
+
+static struct flight_gone *flight_gone_slot(unsigned long start, unsigned long end, bool named)
+{
+	struct flight_gone *oldest;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(flight_gone); i++) {
+		struct flight_gone *gone = &flight_gone[i];
+
+		/* What was there before is gone, too. */
+		if (gone->start == start && gone->end == end && !gone->named && !named)
+			return gone;
 	}
+	oldest = &flight_gone[flight_nr_gone++ % ARRAY_SIZE(flight_gone)];
+	WRITE_ONCE(flight_forgotten, max(flight_forgotten, oldest->cycles));
+	return oldest;
+}
+
+/**
+ * ftrace_flight_text_gone - text of a module is about to be freed
+ * @start: first address of the text; no code of it runs any more
+ * @end: first address after the text
+ * @named: kallsyms.c keeps names of functions in it
+ *
+ * Context: Process context, may sleep. Takes flight_mutex.
+ */
+void ftrace_flight_text_gone(unsigned long start, unsigned long end, bool named)
+{
+	struct ftrace_flight *flight;
+	struct flight_gone *gone;
+	u64 now;
+	int cpu;
+
+	guard(mutex)(&flight_mutex);
+	if (start == end || list_empty(&ftrace_flights))
+		return;
+	/* Calls of this text have earlier times, those of later text at this place later ones. */
+	now = get_cycles();
+	list_for_each_entry(flight, &ftrace_flights, list)
+		for_each_possible_cpu(cpu)
+			flight_part(flight, per_cpu_ptr(flight->cpu, cpu), now);
+	gone = flight_gone_slot(start, end, named);
+	/* Before the slot changes; pairs with ftrace_flight_name(). */
+	smp_wmb();
+	WRITE_ONCE(gone->start, start);
+	WRITE_ONCE(gone->end, end);
+	WRITE_ONCE(gone->named, named);
+	WRITE_ONCE(gone->cycles, now);
+}
+
+/*
+ * What kallsyms may be asked for the name of @addr, if a call that was made at @cycles has this
+ * address: the same, or that of a name which says that the module was unloaded. Any context.
+ */
+unsigned long ftrace_flight_name(unsigned long addr, u64 cycles)
+{
+	bool old = false, named = true;
+	unsigned int covers = 0;
+
+	if (addr < MODULES_VADDR || addr >= MODULES_END)
+		return addr;
+	for (unsigned int i = 0; i < ARRAY_SIZE(flight_gone); i++) {
+		const struct flight_gone *gone = &flight_gone[i];
+
+		if (addr < READ_ONCE(gone->start) || addr >= READ_ONCE(gone->end))
+			continue;
+		covers++;
+		old |= cycles <= READ_ONCE(gone->cycles);
+		named &= READ_ONCE(gone->named);
+	}
+	/* After the table; pairs with ftrace_flight_text_gone(). */
+	smp_rmb();
+	if (cycles > READ_ONCE(flight_forgotten)) {
+		if (!old)
+			return addr;
+		/* The names that are kept are its own if nothing else has come to its place. */
+		if (named && covers == 1 && !is_module_text_address(addr))
+			return addr;
+	}
+	return (unsigned long)unloaded_module;
 }
 
 static int flight_ring_make(struct ftrace_flight *flight, int cpu)

@@ -146,8 +146,8 @@ static bool flight_fill(struct ftrace_flight_cursor *cursor)
 		return false;
 	/* Flags are not known. Tools refuse lines with characters that are none of flags. */
 	cursor->entry.ent = (struct trace_entry){ .type = TRACE_FN, .pid = call.pid };
-	cursor->entry.ip = call.ip;
-	cursor->entry.parent_ip = call.parent_ip;
+	cursor->entry.ip = ftrace_flight_name(call.ip, call.time);
+	cursor->entry.parent_ip = ftrace_flight_name(call.parent_ip, call.time);
 	cursor->ts = flight_clock(cursor, call.time);
 	cursor->ready = true;
 	return true;

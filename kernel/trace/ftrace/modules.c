@@ -17,6 +17,7 @@
 #include "class.h"
 #include "core.h"
 #include "filter_edit.h"
+#include "flight.h"
 #include "graph_files.h"
 #include "kallsyms.h"
 #include "modules.h"
@@ -185,6 +186,8 @@ static bool mod_free_text(struct module *mod, void *start, void *end, bool names
 void ftrace_free_mem(struct module *mod, void *start, void *end)
 {
 	mod_free_text(mod, start, end, mod);
+	if (mod)
+		ftrace_flight_text_gone((unsigned long)start, (unsigned long)end, true);
 }
 
 #ifdef CONFIG_MODULES
@@ -322,8 +325,11 @@ void ftrace_release_mod(struct module *mod)
 	for (unsigned int i = 0; i < ARRAY_SIZE(module_text); i++) {
 		const struct module_memory *mem = &mod->mem[module_text[i]];
 
-		if (mem->size)
-			found |= mod_free_text(mod, mem->base, mem->base + mem->size, failed);
+		if (!mem->size)
+			continue;
+		found |= mod_free_text(mod, mem->base, mem->base + mem->size, failed);
+		ftrace_flight_text_gone((unsigned long)mem->base,
+					(unsigned long)mem->base + mem->size, failed);
 	}
 	if (failed && found)
 		ftrace_keep_failed_names(mod);

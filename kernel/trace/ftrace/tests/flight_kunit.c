@@ -21,6 +21,8 @@
 #define LAP		(SIZE / FTRACE_FLIGHT_RECORD)
 #define IP(n)		(0xffffffff81000000UL + (n))
 #define CALLER(n)	(0xffffffffc0000000UL + (n))
+/* Where modules can be and none is. */
+#define MODULE(n)	(MODULES_END - PAGE_SIZE + (n))
 
 static void flight_put_action(void *flight)
 {
@@ -612,6 +614,53 @@ static void clearing_is_a_place(struct kunit *test)
 }
 
 /* Between two switches, each group says which task runs when it begins. */
+/*
+ * A module goes, and another one comes to its place: the names of what is there now are not those
+ * of calls from before, also where no time was recorded in between. What the table of such places
+ * does not have any more is not known, either.
+ */
+static void text_that_is_gone_has_no_name(struct kunit *test)
+{
+	struct ftrace_flight *flight = flight_new(test, false);
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+	u64 now = get_cycles();
+
+	flight_calls(flight, 0, 10);
+	ftrace_flight_text_gone(MODULE(5), MODULE(15), false);
+	flight_calls(flight, 0, 20);
+	flight_stopped(flight);
+
+	ftrace_flight_rewind(flight, &cursor, 0);
+	for (unsigned int n = 0; n < 30; n++) {
+		unsigned long module;
+
+		KUNIT_ASSERT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
+		module = MODULE(call.ip - IP(0));
+		KUNIT_EXPECT_EQ(test, ftrace_flight_name(call.ip, call.time), call.ip);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_name(module, call.time) == module,
+				n < 5 || n >= 10);
+	}
+
+	/* Names are kept as long as nobody else comes. */
+	ftrace_flight_text_gone(MODULE(100), MODULE(105), true);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_name(MODULE(102), now), MODULE(102));
+	ftrace_flight_text_gone(MODULE(104), MODULE(109), true);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_name(MODULE(103), now), MODULE(103));
+	KUNIT_EXPECT_NE(test, ftrace_flight_name(MODULE(104), now), MODULE(104));
+
+	/* The same place needs room in the table once. */
+	for (unsigned int n = 0; n < 600; n++)
+		ftrace_flight_text_gone(MODULE(200), MODULE(210), false);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_name(MODULE(50), now), MODULE(50));
+	for (unsigned int n = 0; n < 600; n++)
+		ftrace_flight_text_gone(MODULE(300 + n), MODULE(301 + n), false);
+	KUNIT_EXPECT_NE(test, ftrace_flight_name(MODULE(8), now), MODULE(8));
+	KUNIT_EXPECT_NE(test, ftrace_flight_name(MODULE(50), now), MODULE(50));
+	KUNIT_EXPECT_EQ(test, ftrace_flight_name(MODULE(50), get_cycles()), MODULE(50));
+	KUNIT_EXPECT_EQ(test, ftrace_flight_name(IP(50), now), IP(50));
+}
+
 static void groups_know_their_task(struct kunit *test)
 {
 	struct ftrace_flight *flight = flight_new(test, false);
@@ -1056,6 +1105,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(no_pause_is_between_times),
 	KUNIT_CASE(marks_of_a_refused_group_are_forgotten),
 	KUNIT_CASE(clearing_is_a_place),
+	KUNIT_CASE(text_that_is_gone_has_no_name),
 	KUNIT_CASE(groups_know_their_task),
 	KUNIT_CASE(times_are_spread),
 	KUNIT_CASE(times_do_not_go_back),

@@ -269,6 +269,13 @@ unsigned long module_kallsyms_lookup_name(const char *name)
 	return 0;
 }
 
+bool is_module_text_address(unsigned long addr)
+{
+	return READ_ONCE(native_module) &&
+	       (within_module_mem_type(addr, &mod, MOD_TEXT) ||
+		within_module_mem_type(addr, &mod, MOD_INIT_TEXT));
+}
+
 int module_address_lookup(unsigned long addr, unsigned long *size, unsigned long *offset,
 			  char **modname, const unsigned char **modbuildid, char *namebuf)
 {
