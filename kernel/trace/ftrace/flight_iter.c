@@ -266,6 +266,30 @@ void trace_flight_stats(struct trace_array *tr, struct trace_seq *s, int cpu)
 	trace_seq_printf(s, "flight lost: %llu\n", lost);
 }
 
+/*
+ * How many calls does a reader of a CPU get, or of all? kdb asks with all other CPUs stopped. Any
+ * context.
+ */
+unsigned long trace_flight_calls(struct trace_array *tr, int which)
+{
+	const struct ftrace_flight *flight = READ_ONCE(tr->flight);
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+	unsigned long calls = 0;
+	int cpu;
+
+	if (!flight)
+		return 0;
+	for_each_tracing_cpu(cpu) {
+		if (which != RING_BUFFER_ALL_CPUS && which != cpu)
+			continue;
+		ftrace_flight_rewind(flight, &cursor, cpu);
+		while (ftrace_flight_next(flight, &cursor, &call))
+			calls++;
+	}
+	return calls;
+}
+
 /* Prints what is above the first line of the file trace: first our own lines. */
 void ftrace_flight_print_header(struct seq_file *m)
 {

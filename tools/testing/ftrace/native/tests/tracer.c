@@ -512,6 +512,22 @@ static void rings_come_with_cpus(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
 }
 
+/* What "ftdump -N" of kdb counts from. */
+static void recorded_calls_are_entries(struct kunit *test)
+{
+	struct ftrace_ops ops = { };
+	/* The recorder takes addresses of the kernel only. */
+	unsigned long ip = (unsigned long)(s32)0x81000000;
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	ops.flight = tr->flight;
+	for (unsigned int i = 0; i < 100; i++)
+		ftrace_flight_func(ip, ip, &ops, NULL);
+	KUNIT_EXPECT_EQ(test, trace_total_entries(tr), 100);
+	KUNIT_EXPECT_EQ(test, trace_total_entries_cpu(tr, raw_smp_processor_id()), 100);
+	KUNIT_EXPECT_EQ(test, trace_total_entries_cpu(tr, NATIVE_ONLINE), 0);
+}
+
 /* No memory for a recorder: those that have ended are freed first. */
 static void rings_are_waited_for(struct kunit *test)
 {
@@ -541,6 +557,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(switches_fail_without_memory),
 	KUNIT_CASE(headers_follow_options),
 	KUNIT_CASE(rings_come_with_cpus),
+	KUNIT_CASE(recorded_calls_are_entries),
 	KUNIT_CASE(rings_are_waited_for),
 	{ }
 };
