@@ -185,14 +185,7 @@ is "$(traced)" vfs_open "the tracer goes on with its own filter"
 set_to nop current_tracer
 set_to "" set_ftrace_filter
 
-# Refused words; native/tests has all of them.
-fails_with EINVAL "an unknown command" append "$F" "vfs_read:nosuch
-"
-fails_with EINVAL "an unknown function" append "$F" "nosuch:traceoff
-"
 fails_with EINVAL "enable_event with an unknown event" append "$F" "vfs_read:enable_event:sched:nosuch
-"
-fails_with EINVAL "a command in set_ftrace_notrace" append "$TRACING/set_ftrace_notrace" "vfs_read:traceoff
 "
 is "$(cat "$F")" "$alone" "after all this nothing is set"
 is "$(cat "$TRACING/enabled_functions")" "" "after all this nothing is enabled"

@@ -123,14 +123,6 @@ unlike "$(trace_lines)" ' sh-[0-9]+ .*' "notrace is inherited too"
 set_to 0 options/function-fork
 set_to "" set_ftrace_notrace_pid
 
-# Refused words; native/tests has all of them.
-set_to $one set_ftrace_pid
-fails_with EINVAL "a pid that is no number" append "$P" "x
-"
-fails_with EPERM "a pid above all pids" append "$P" "2147483647
-"
-is "$(cat "$P")" $one "refused writes change nothing"
-
 echo quit >&7
 echo quit >&8
 exec 7>&- 8>&-
