@@ -50,6 +50,14 @@ const char *ftrace_kunit_calls_of(test_func_t func)
 	return called;
 }
 
+/* The init function of suites whose cases look at all that is on their functions. */
+int ftrace_kunit_alone(struct kunit *test)
+{
+	if (ftrace_kunit_class(ftrace_kunit_func1)->nr)
+		kunit_skip(test, "a tracer has traced the functions since boot");
+	return 0;
+}
+
 static void kunit_end_ops(struct ftrace_ops *ops)
 {
 	/* An ops that is not registered any more is refused. */
@@ -161,7 +169,10 @@ unsigned int ftrace_kunit_nr_classes(void)
 	return nr;
 }
 
-/* Restore the flags of the sites, so that the listing files do not show the tests. */
+/*
+ * Restore the flags of the sites, so that the listing files do not show the tests. A tracer that
+ * has traced the sites since boot needs the flags.
+ */
 void ftrace_kunit_forget(struct kunit_suite *suite)
 {
 	static const test_func_t all[] = {
@@ -173,10 +184,9 @@ void ftrace_kunit_forget(struct kunit_suite *suite)
 	for (int i = 0; i < ARRAY_SIZE(all); i++) {
 		struct ftrace_table *t;
 		struct ftrace_site *site = ftrace_kunit_site(all[i], &t);
-		u32 id = site_class(site);
 
 		/* A site that failed at boot has other bytes, and stays failed. */
-		if (ftrace_kunit_site_calls(all[i], ftrace_targets[id]))
-			site->state = id;
+		if (!site_class(site) && ftrace_kunit_site_calls(all[i], 0))
+			site->state = 0;
 	}
 }

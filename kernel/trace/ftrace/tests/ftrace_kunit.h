@@ -34,6 +34,7 @@ void ftrace_kunit_note_x(unsigned long ip, unsigned long parent_ip, struct ftrac
 			 struct ftrace_regs *fregs);
 const char *ftrace_kunit_calls_of(test_func_t func);
 
+int ftrace_kunit_alone(struct kunit *test);
 void ftrace_kunit_add_ops(struct kunit *test, struct ftrace_ops *ops);
 int ftrace_kunit_filter(struct ftrace_ops *ops, test_func_t func, bool reset);
 int ftrace_kunit_switch(struct kunit *test, bool on);

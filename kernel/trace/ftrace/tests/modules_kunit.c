@@ -43,6 +43,7 @@ static void modules_forget(void *unused)
 
 static int modules_init(struct kunit *test)
 {
+	ftrace_kunit_alone(test);
 	text = execmem_alloc(EXECMEM_MODULE_DATA, PAGE_SIZE);
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, modules_free, NULL), 0);

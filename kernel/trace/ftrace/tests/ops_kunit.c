@@ -303,6 +303,7 @@ static struct kunit_case ops_cases[] = {
 
 static struct kunit_suite ops_suite = {
 	.name = "ftrace_ops",
+	.init = ftrace_kunit_alone,
 	.exit = ftrace_kunit_exit,
 	.test_cases = ops_cases,
 	.suite_exit = ftrace_kunit_forget,

@@ -488,6 +488,7 @@ static struct kunit_case share_cases[] = {
 
 static struct kunit_suite share_suite = {
 	.name = "ftrace_share",
+	.init = ftrace_kunit_alone,
 	.exit = ftrace_kunit_exit,
 	.test_cases = share_cases,
 	.suite_exit = ftrace_kunit_forget,

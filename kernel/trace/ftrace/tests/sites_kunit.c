@@ -254,6 +254,7 @@ static struct kunit_case sites_cases[] = {
 
 static struct kunit_suite sites_suite = {
 	.name = "ftrace_sites",
+	.init = ftrace_kunit_alone,
 	.exit = ftrace_kunit_exit,
 	.test_cases = sites_cases,
 	.suite_exit = ftrace_kunit_forget,

@@ -281,6 +281,7 @@ static struct kunit_case walk_cases[] = {
 
 static struct kunit_suite walk_suite = {
 	.name = "ftrace_walk",
+	.init = ftrace_kunit_alone,
 	.exit = ftrace_kunit_exit,
 	.test_cases = walk_cases,
 	.suite_exit = ftrace_kunit_forget,

@@ -18,5 +18,7 @@ works "off" write "$TRACING/current_tracer" nop
 is "$(cat "$TRACING/enabled_functions")" "" "leaves nothing enabled"
 is "$(all_nops)" "all nops" "all sites are nops"
 is "$(dmesg | bad_news)" "" "nothing bad in the log since boot"
+is "$(grep -h '^ *not ok' /sys/kernel/debug/kunit/*/results 2> /dev/null)" "" \
+	"no KUnit case failed while all functions were traced"
 
 done_testing

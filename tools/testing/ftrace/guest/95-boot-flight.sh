@@ -15,6 +15,8 @@ grep -qw flight "$TRACING/available_tracers" || skip_all "this kernel has no fli
 is "$booted" flight "the tracer of the command line runs"
 like "$trace" ' [a-zA-Z0-9_]+ <-[a-zA-Z0-9_]+' "calls since boot are in the trace"
 
+is "$(grep -h '^ *not ok' /sys/kernel/debug/kunit/*/results 2> /dev/null)" "" "no KUnit case failed meanwhile"
+
 # A CPU has a ring once it has been online.
 rings() {
 	grep -c ' flight_' /proc/vmallocinfo
