@@ -239,10 +239,7 @@ each_fails "set a command" tracing_state commands_back append "$F" "vfs_read:tra
 "
 each_fails "switch the tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function
 if [ -e "$TRACING/flight_size_kb" ]; then
-	# It is tried once more.
-	FREE=0
 	each_fails "switch the flight recorder on" tracing_state tracer_off write "$TRACING/current_tracer" flight
-	FREE=
 	tracer_off
 fi
 each_fails "switch the graph tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function_graph

@@ -5,9 +5,20 @@
 # The flight recorder runs from boot on, also on a CPU that comes later, and a dump of the trace has its
 # calls.
 
-# Before the tracing files are as after boot.
+rings() {
+	grep -c ' flight_' /proc/vmallocinfo
+}
+
+# Before the tracing files are as after boot, and all CPUs are online.
 booted=$(cat /sys/kernel/tracing/current_tracer)
 trace=$(head -n 100 /sys/kernel/tracing/trace)
+cpu=/sys/devices/system/cpu/cpu1
+if [ -e $cpu/online ]; then
+	first=$(rings)
+	echo 1 > $cpu/online
+	second=$(rings)
+	other=$(head -n 100 /sys/kernel/tracing/per_cpu/cpu1/trace)
+fi
 
 . "$(dirname "$0")/tap.sh"
 grep -qw flight "$TRACING/available_tracers" || skip_all "this kernel has no flight recorder"
@@ -17,23 +28,14 @@ like "$trace" ' [a-zA-Z0-9_]+ <-[a-zA-Z0-9_]+' "calls since boot are in the trac
 
 is "$(grep -h '^ *not ok' /sys/kernel/debug/kunit/*/results 2> /dev/null)" "" "no KUnit case failed meanwhile"
 
-# A CPU has a ring once it has been online.
-rings() {
-	grep -c ' flight_' /proc/vmallocinfo
-}
-cpu=/sys/devices/system/cpu/cpu1
 if [ -e $cpu/online ]; then
+	is "$first" 1 "no ring for a CPU that has not been online"
+	is "$second" 2 "  when it comes it gets one"
+	like "$other" ' \[001\] .* [a-zA-Z0-9_]+ <-[a-zA-Z0-9_]+' "  where its calls are"
+	unlike "$other" '-4294967295 |--1 ' "  each of which has a task"
 	is "$(settled 0 rings)" 0 "rings are freed"
 	set_to flight current_tracer
-	set_to 1 tracing_on
-	is "$(rings)" 1 "no ring for a CPU that is not online"
-	works "the CPU comes online" write $cpu/online 1
-	is "$(rings)" 2 "  and gets a ring"
-	set_to 0 tracing_on
-	lines=$(grep -v '^#' "$TRACING/per_cpu/cpu1/trace" | head -n 100)
-	like "$lines" ' \[001\] .* [a-zA-Z0-9_]+ <-[a-zA-Z0-9_]+' "  where its calls are"
-	unlike "$lines" '-4294967295 |--1 ' "  each of which has a task"
-	works "it leaves" write $cpu/online 0
+	works "the CPU leaves" write $cpu/online 0
 	works "  and comes back" write $cpu/online 1
 	is "$(rings)" 2 "  to its ring"
 	set_to nop current_tracer
