@@ -563,10 +563,12 @@ static struct arena *arena_make(void)
 	return no_free_ptr(arena);
 }
 
+/* Any context; preemption off, or ftrace_lock held. */
 static struct arena *arena_of(unsigned long addr)
 {
 	struct arena *arena;
 
+	lockdep_assert(!preemptible() || lockdep_is_held(&ftrace_lock));
 	list_for_each_entry_rcu(arena, &arenas, list, true)
 		if (addr - arena->base < ARENA_SIZE)
 			return arena;

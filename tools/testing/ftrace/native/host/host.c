@@ -96,6 +96,11 @@ void host_forbid(void *addr, unsigned long size)
 	mprotect(addr, size, PROT_NONE);
 }
 
+void host_permit(void *addr, unsigned long size)
+{
+	mprotect(addr, size, PROT_READ | PROT_WRITE);
+}
+
 struct host_thread {
 	pthread_t thread;
 	void (*func)(void *arg);

@@ -24,6 +24,7 @@ void host_unmap(void *addr, unsigned long size);
 /* Memory for host_map() at fixed addresses outside the image of the program. */
 void host_reserve(void *addr, unsigned long size);
 void host_forbid(void *addr, unsigned long size);
+void host_permit(void *addr, unsigned long size);
 
 /* Threads. host_thread_exit() ends the function of a thread. */
 struct host_thread;

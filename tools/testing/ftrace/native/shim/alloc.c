@@ -13,6 +13,7 @@
 
 /* Indexed by CPU: a thread is a CPU. */
 static unsigned long fail_nth[NATIVE_CPUS];
+static bool fail_all[NATIVE_CPUS];
 static atomic_long_t live;
 
 kmem_buckets kmalloc_caches[NR_KMALLOC_TYPES];
@@ -20,6 +21,11 @@ kmem_buckets kmalloc_caches[NR_KMALLOC_TYPES];
 void native_fail_nth(unsigned long n)
 {
 	fail_nth[raw_smp_processor_id()] = n;
+}
+
+void native_fail_all(bool all)
+{
+	fail_all[raw_smp_processor_id()] = all;
 }
 
 unsigned long native_fail_left(void)
@@ -40,7 +46,9 @@ bool native_alloc_fails(gfp_t gfp)
 		might_sleep();
 	else if (!(gfp & (__GFP_KSWAPD_RECLAIM | __GFP_HIGH)))
 		native_fail("an allocation without the flags of any context");
-	return *nth && !(gfp & __GFP_NOFAIL) && !--*nth;
+	if (gfp & __GFP_NOFAIL)
+		return false;
+	return fail_all[raw_smp_processor_id()] || (*nth && !--*nth);
 }
 
 static void *alloc_aligned(size_t align, size_t size, gfp_t gfp)

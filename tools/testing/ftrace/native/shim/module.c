@@ -22,7 +22,10 @@ struct module *native_module;
 const char *native_mod_name = "native_mod";
 int native_mod_without_call = -1;
 
-static struct module mod;
+/* Pages of its own: nobody reads it when it is gone. */
+static struct {
+	struct module	mod;
+} __aligned(PAGE_SIZE) place;
 /* The symbols of a module that starts, and those that stay, which have other indices. */
 static struct mod_kallsyms kallsyms, core_kallsyms;
 static unsigned long sites[NATIVE_MOD_FUNCS];
@@ -144,26 +147,27 @@ void native_mod_init(bool listed)
 {
 	native_mod_setup();
 	init_is_free = false;
+	host_permit(&place, sizeof(place));
 	host_map(text, 2 * PAGE_SIZE, native_text_offset((unsigned long)text), 1, 0);
-	mod = (struct module){ .state = MODULE_STATE_UNFORMED };
-	strscpy(mod.name, native_mod_name, sizeof(mod.name));
-	mod.mem[MOD_TEXT] = (struct module_memory){ .base = text, .size = PAGE_SIZE };
-	mod.mem[MOD_INIT_TEXT] = (struct module_memory){
+	place.mod = (struct module){ .state = MODULE_STATE_UNFORMED };
+	strscpy(place.mod.name, native_mod_name, sizeof(place.mod.name));
+	place.mod.mem[MOD_TEXT] = (struct module_memory){ .base = text, .size = PAGE_SIZE };
+	place.mod.mem[MOD_INIT_TEXT] = (struct module_memory){
 		.base = text + PAGE_SIZE, .size = PAGE_SIZE };
 	kallsyms = (struct mod_kallsyms){
 		.symtab = syms, .num_symtab = ARRAY_SIZE(syms), .strtab = strtab,
 	};
-	RCU_INIT_POINTER(mod.kallsyms, &kallsyms);
+	RCU_INIT_POINTER(place.mod.kallsyms, &kallsyms);
 	for (unsigned int i = 0; i < NATIVE_MOD_FUNCS; i++) {
 		write_func(i);
 		/* The linker need not sort them. */
 		sites[NATIVE_MOD_FUNCS - 1 - i] = native_mod_ips[i];
 	}
 	if (listed) {
-		mod.ftrace_callsites = sites;
-		mod.num_ftrace_callsites = NATIVE_MOD_FUNCS;
+		place.mod.ftrace_callsites = sites;
+		place.mod.num_ftrace_callsites = NATIVE_MOD_FUNCS;
 	}
-	ftrace_module_init(&mod);
+	ftrace_module_init(&place.mod);
 }
 
 /**
@@ -171,10 +175,10 @@ void native_mod_init(bool listed)
  */
 void native_mod_enable(void)
 {
-	mod.state = MODULE_STATE_COMING;
-	WRITE_ONCE(native_module, &mod);
-	set_memory_rox((unsigned long)text, 2);
-	ftrace_module_enable(&mod);
+	place.mod.state = MODULE_STATE_COMING;
+	WRITE_ONCE(native_module, &place.mod);
+	host_map(text, 2 * PAGE_SIZE, native_text_offset((unsigned long)text), 0, 1);
+	ftrace_module_enable(&place.mod);
 }
 
 /**
@@ -182,8 +186,8 @@ void native_mod_enable(void)
  */
 void native_mod_free_init(void)
 {
-	mod.state = MODULE_STATE_LIVE;
-	ftrace_free_mem(&mod, text + PAGE_SIZE, text + 2 * PAGE_SIZE);
+	place.mod.state = MODULE_STATE_LIVE;
+	ftrace_free_mem(&place.mod, text + PAGE_SIZE, text + 2 * PAGE_SIZE);
 	init_is_free = true;
 }
 
@@ -201,8 +205,8 @@ void native_mod_started(void)
 		.num_symtab = 1 + OTHERS - OTHERS_FIRST + NATIVE_MOD_INIT,
 		.strtab = strtab,
 	};
-	rcu_assign_pointer(mod.kallsyms, &core_kallsyms);
-	mod.mem[MOD_INIT_TEXT] = (struct module_memory){ };
+	rcu_assign_pointer(place.mod.kallsyms, &core_kallsyms);
+	place.mod.mem[MOD_INIT_TEXT] = (struct module_memory){ };
 	mutex_unlock(&module_mutex);
 	host_forbid(text + PAGE_SIZE, PAGE_SIZE);
 }
@@ -212,11 +216,12 @@ void native_mod_started(void)
  */
 void native_mod_release(void)
 {
-	mod.state = MODULE_STATE_GOING;
-	ftrace_release_mod(&mod);
+	place.mod.state = MODULE_STATE_GOING;
+	ftrace_release_mod(&place.mod);
 	WRITE_ONCE(native_module, NULL);
 	synchronize_rcu();
 	host_forbid(text, 2 * PAGE_SIZE);
+	host_forbid(&place, sizeof(place));
 }
 
 void native_mod_load(void)
@@ -240,7 +245,7 @@ static const struct mod_kallsyms *its_kallsyms(void)
 {
 	static const struct mod_kallsyms none;
 
-	return READ_ONCE(native_module) ? rcu_dereference_raw(mod.kallsyms) : &none;
+	return READ_ONCE(native_module) ? rcu_dereference_raw(place.mod.kallsyms) : &none;
 }
 
 int module_kallsyms_on_each_symbol(const char *modname,
@@ -251,7 +256,7 @@ int module_kallsyms_on_each_symbol(const char *modname,
 
 	guard(mutex)(&module_mutex);
 	k = its_kallsyms();
-	if (modname && strcmp(modname, mod.name))
+	if (!k->num_symtab || (modname && strcmp(modname, place.mod.name)))
 		return 0;
 	for (unsigned int i = 1; i < k->num_symtab && !ret; i++)
 		if (k->symtab[i].st_shndx != SHN_UNDEF)
@@ -272,8 +277,8 @@ unsigned long module_kallsyms_lookup_name(const char *name)
 bool is_module_text_address(unsigned long addr)
 {
 	return READ_ONCE(native_module) &&
-	       (within_module_mem_type(addr, &mod, MOD_TEXT) ||
-		within_module_mem_type(addr, &mod, MOD_INIT_TEXT));
+	       (within_module_mem_type(addr, &place.mod, MOD_TEXT) ||
+		within_module_mem_type(addr, &place.mod, MOD_INIT_TEXT));
 }
 
 int module_address_lookup(unsigned long addr, unsigned long *size, unsigned long *offset,
@@ -291,7 +296,7 @@ int module_address_lookup(unsigned long addr, unsigned long *size, unsigned long
 		if (offset)
 			*offset = addr - sym->st_value;
 		if (modname)
-			*modname = mod.name;
+			*modname = place.mod.name;
 		if (modbuildid)
 			*modbuildid = NULL;
 		return strscpy(namebuf, k->strtab + sym->st_name, KSYM_NAME_LEN);

@@ -60,6 +60,8 @@ extern bool native_quiet;
 /* On the current thread, the n-th allocation from now fails, if not 0. */
 void native_fail_nth(unsigned long n);
 unsigned long native_fail_left(void);
+/* On the current thread, all allocations fail. */
+void native_fail_all(bool all);
 /* Pages of memory that are left, as si_mem_available() says. */
 extern long native_pages_left;
 /* Returns true if this allocation must fail. */

@@ -187,6 +187,8 @@ unsigned int native_nr_execmem(void)
 
 int set_memory_rox(unsigned long addr, int pages)
 {
+	if (native_alloc_fails(GFP_KERNEL))
+		return -ENOMEM;
 	return host_map((void *)addr, pages * PAGE_SIZE, native_text_offset(addr), 0, 1) ?
 		0 : -ENOMEM;
 }

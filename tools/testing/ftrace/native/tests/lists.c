@@ -7,6 +7,7 @@
 #include <linux/stringify.h>
 
 #include "trace.h"
+#include "ftrace/caller.h"
 #include "ftrace/class.h"
 #include "ftrace/core.h"
 #include "ftrace/kallsyms.h"
@@ -100,6 +101,8 @@ static void direct_callers_are_shown(struct kunit *test)
 
 static void failed_functions_are_shown(struct kunit *test)
 {
+	test_func_t func;
+
 	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "ftrace_kunit_func[34]", 21, 1), 0);
 	ftrace_kunit_break_site(test, ftrace_kunit_func3);
@@ -110,6 +113,13 @@ static void failed_functions_are_shown(struct kunit *test)
 			   "ftrace_kunit_func3 (0)           \tfailed: unexpected bytes ->ftrace_stub*\n"
 			   "ftrace_kunit_func4 (1)           \ttramp: *\n");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	/* To name a function that failed is an error, however many others are named. */
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func3, true), 0);
+	for (unsigned int i = 0; i < 60; i++) {
+		func = (test_func_t)native_funcs[i];
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, func, false), 0);
+	}
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), -EINVAL);
 }
 
 static void addresses_are_shown(struct kunit *test)
@@ -203,6 +213,30 @@ static void symbols_change_between_reads(struct kunit *test)
 		KUNIT_EXPECT_NULL(test, strstr(at ? at + 1 : "", "native_mod_0"));
 		native_mod_release();
 	}
+}
+
+/* A module goes between two reads of its lines: its names are not looked at any more. */
+static void modules_go_between_reads(struct kunit *test)
+{
+	struct native_file *f = native_open("available_filter_functions", O_RDONLY);
+	bool loaded = true;
+	size_t len = 0;
+	ssize_t ret;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	native_mod_load();
+	while ((ret = native_read(f, text + len, 30)) > 0) {
+		len += ret;
+		text[len] = 0;
+		if (loaded && strstr(text, "native_mod_1")) {
+			native_mod_release();
+			loaded = false;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_FALSE(test, loaded);
+	KUNIT_EXPECT_NULL(test, strstr(text, "native_mod_4"));
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 }
 
 /* Without memory for the names of a module, the lists show what kallsyms says. */
@@ -458,6 +492,71 @@ static void removal_needs_no_memory(struct kunit *test)
 	}
 }
 
+static struct ftrace_ops many[FTRACE_MAX_SLOTS + 6];
+
+static void many_register(struct kunit *test, unsigned int first, unsigned int nr)
+{
+	for (unsigned int i = first; i < first + nr; i++)
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&many[i]), 0);
+}
+
+static void many_unregister(struct kunit *test, unsigned int first, unsigned int nr)
+{
+	for (unsigned int i = first; i < first + nr; i++)
+		KUNIT_ASSERT_EQ(test, unregister_ftrace_function(&many[i]), 0);
+}
+
+/* Each on a function of its own, or all on one. */
+static void many_make(struct kunit *test, bool shared)
+{
+	test_func_t func;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++) {
+		many[i] = (struct ftrace_ops){
+			.func = ftrace_kunit_note, .private = (void *)(unsigned long)'m' };
+		ftrace_kunit_add_ops(test, &many[i]);
+		func = (test_func_t)native_funcs[shared ? 2 : i + 2];
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&many[i], func, true), 0);
+	}
+}
+
+/* An ops leaves more trampolines than one batch has room for, without memory for a larger one. */
+static void many_slots_go_without_memory(struct kunit *test)
+{
+	ops.private = (void *)(unsigned long)'a';
+	ftrace_kunit_add_ops(test, &ops);
+	many_make(test, false);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_func_*", 13, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	many_register(test, 0, ARRAY_SIZE(many));
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of((test_func_t)native_funcs[2]), "ma");
+	native_fail_all(true);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	native_fail_all(false);
+	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++)
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of((test_func_t)native_funcs[i + 2]), "m");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
+	many_unregister(test, 0, ARRAY_SIZE(many));
+}
+
+/* The arrays that a site walks are freed while the site still walks. */
+static void replaced_arrays_are_freed(struct kunit *test)
+{
+	unsigned long live;
+
+	many_make(test, true);
+	many_register(test, 0, ARRAY_SIZE(many));
+	native_settle();
+	live = native_live();
+	for (unsigned int i = 0; i < 20; i++) {
+		many_unregister(test, 0, 1);
+		many_register(test, 0, 1);
+	}
+	native_settle();
+	KUNIT_EXPECT_LE(test, native_live(), live + 2);
+	many_unregister(test, 0, ARRAY_SIZE(many));
+}
+
 static struct kunit_case lists_cases[] = {
 	KUNIT_CASE(alone_and_shared_ops_are_shown),
 	KUNIT_CASE(direct_callers_are_shown),
@@ -465,6 +564,7 @@ static struct kunit_case lists_cases[] = {
 	KUNIT_CASE(addresses_are_shown),
 	KUNIT_CASE(lists_change_between_reads),
 	KUNIT_CASE(symbols_change_between_reads),
+	KUNIT_CASE(modules_go_between_reads),
 	KUNIT_CASE(long_names_are_shown),
 	KUNIT_CASE(lists_are_read_without_memory),
 	KUNIT_CASE(lists_are_read_in_part),
@@ -475,6 +575,8 @@ static struct kunit_case lists_cases[] = {
 	KUNIT_CASE(words_that_wait_have_errors),
 	KUNIT_CASE(ends_are_waited_for),
 	KUNIT_CASE(removal_needs_no_memory),
+	KUNIT_CASE(many_slots_go_without_memory),
+	KUNIT_CASE(replaced_arrays_are_freed),
 	{ }
 };
 

@@ -6,9 +6,11 @@
 #include <linux/sched/clock.h>
 
 #include "trace.h"
-#include "ftrace/core.h"
+#include "ftrace/caller.h"
 #include "ftrace/class.h"
+#include "ftrace/core.h"
 #include "ftrace/kallsyms.h"
+#include "ftrace/ops.h"
 #include "module.h"
 #include "tests.h"
 
@@ -322,6 +324,41 @@ static void modules_load_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
+/* A function that had no memory for an ops is not given to it when the ops changes its callback. */
+static void changes_give_no_functions(struct kunit *test)
+{
+	static struct ftrace_ops many[FTRACE_MAX_SLOTS + 1];
+	test_func_t func;
+	int ret;
+
+	ftrace_kunit_add_ops(test, &ops);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "native_func_*", 13, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_mod_init(true);
+	native_fail_all(true);
+	native_mod_enable();
+	native_fail_all(false);
+	func = (test_func_t)native_mod_ips[1];
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(func), "");
+	/* Nor if the function calls more ops than a trampoline has slots. */
+	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++) {
+		many[i] = (struct ftrace_ops){
+			.func = ftrace_kunit_note, .private = (void *)(unsigned long)'m' };
+		ftrace_kunit_add_ops(test, &many[i]);
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&many[i], func, true), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&many[i]), 0);
+	}
+	scoped_guard(mutex, &ftrace_lock)
+		ret = ftrace_ops_set_func(&ops, ftrace_kunit_note_x, NULL);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	scoped_guard(mutex, &ftrace_lock)
+		KUNIT_EXPECT_FALSE(test, ftrace_class_has(ftrace_kunit_class(func), &ops));
+	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++)
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&many[i]), 0);
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
 /* Each allocation for the sites of a module fails in turn, and the log says so each time. */
 static void missing_memory_is_reported(struct kunit *test)
 {
@@ -458,6 +495,7 @@ static struct kunit_case modules_cases[] = {
 	KUNIT_CASE(names_go_with_their_text),
 	KUNIT_CASE(modules_leave_nothing),
 	KUNIT_CASE(modules_load_without_memory),
+	KUNIT_CASE(changes_give_no_functions),
 	KUNIT_CASE(missing_memory_is_reported),
 	KUNIT_CASE(names_need_one_table),
 	KUNIT_CASE(totals_are_kept),

@@ -246,6 +246,16 @@ static void tracers_come_and_go(struct kunit *test)
 	echo(test, PIDS, O_TRUNC, "", 0, NONE);
 	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "function"), 0);
 	KUNIT_EXPECT_EQ(test, traced_pids(), ALL);
+	/* An option that was set while all tasks were traced stays when some are chosen. */
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/func-no-repeats", 0, "1"), 0);
+	echo(test, PIDS, O_TRUNC, "3", 0, "3\n");
+	native_become(3);
+	before = events_of(tr);
+	repeat();
+	KUNIT_EXPECT_LE(test, events_of(tr), before + 2);
+	native_become(OWN);
+	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/func-no-repeats", 0, "0"), 0);
+	echo(test, PIDS, O_TRUNC, "", 0, NONE);
 	/* Instances with lists can be removed. */
 	echo(test, PIDS, O_TRUNC, "3 5", 0, "3\n5\n");
 	echo(test, NO_PIDS, O_TRUNC, "3", 0, "3\n");

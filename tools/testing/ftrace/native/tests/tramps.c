@@ -42,8 +42,10 @@ static void expect_layout(struct kunit *test, unsigned int t, unsigned long tram
 	unsigned long tail = (unsigned long)templates[t].tail;
 	unsigned long end = (unsigned long)templates[t].end;
 	unsigned int head = templates[t].keep - templates[t].start, gate = 0, off = 0, at;
-	unsigned int size = arch_ftrace_tramp_find(tramp)->size;
+	unsigned int size;
 
+	scoped_guard(preempt)
+		size = arch_ftrace_tramp_find(tramp)->size;
 	while (ftrace_tramp_template_ip(tramp + gate + 1) == start)
 		gate++;
 	KUNIT_EXPECT_EQ(test, !!gate, has_gate);
@@ -153,7 +155,7 @@ static void memory_has_traps(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, tramp);
 	for (unsigned long at = tramp->addr + tramp->size; at & (ARENA_SIZE - 1); at++)
-		wrong += !arch_ftrace_tramp_find(at) && *(u8 *)at != INT3_INSN_OPCODE;
+		wrong += !is_ftrace_trampoline(at) && *(u8 *)at != INT3_INSN_OPCODE;
 	KUNIT_EXPECT_EQ(test, wrong, 0U);
 	tramp_free(tramp);
 }
@@ -493,6 +495,44 @@ static void expect_found(struct kunit *test, struct ftrace_tramp **tramp, unsign
 		KUNIT_EXPECT_PTR_EQ(test, arch_ftrace_tramp_find(tramp[i]->addr), tramp[i]);
 }
 
+static struct ftrace_call *fill_calls;
+static unsigned int fill_nr;
+static struct ftrace_tramp *fill;
+
+static int make_filling(void *unused)
+{
+	fill = tramp_make(fill_calls, fill_nr, false);
+	return fill ? 0 : -ENOMEM;
+}
+
+static void free_filling(void *unused)
+{
+	tramp_free(fill);
+}
+
+/* A trampoline that needs new memory, which cannot be had, or cannot be made to run. */
+static void new_memory_may_fail(struct kunit *test)
+{
+	struct native_op op = { make_filling, free_filling };
+	const unsigned int max = 5000;
+
+	fill_calls = kunit_kcalloc(test, max, sizeof(*fill_calls), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fill_calls);
+	for (unsigned int i = 0; i < max; i++)
+		fill_calls[i] = (struct ftrace_call){ .func = ftrace_kunit_note_x, .ops = &ops[0] };
+	fill_nr = largest(fill_calls, max);
+	/* A small one, so that there is no room for the large one beside it. */
+	ops[0] = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+	ftrace_kunit_add_ops(test, &ops[0]);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops[0], ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops[0]), 0);
+	/* Two structures, two buffers, the memory of the trampoline, and what makes it run. */
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 4U);
+	KUNIT_EXPECT_FALSE(test, is_ftrace_trampoline(1));
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops[0]), 0);
+}
+
 /* A trampoline that comes or goes takes nothing from the one behind it. */
 static void neighbours_are_found(struct kunit *test)
 {
@@ -552,6 +592,7 @@ static struct kunit_case tramps_cases[] = {
 	KUNIT_CASE(recorders_are_preempted),
 	KUNIT_CASE(counters_may_be_far_away),
 	KUNIT_CASE(large_trampolines_are_found),
+	KUNIT_CASE(new_memory_may_fail),
 	KUNIT_CASE(neighbours_are_found),
 	KUNIT_CASE(memory_is_given_back),
 	{ }
