@@ -15,6 +15,7 @@
 #include <linux/irqflags.h>
 #include <linux/kallsyms.h>
 #include <linux/smp.h>
+#include <linux/uaccess.h>
 
 #include <asm/cpufeature.h>
 #include <asm/ftrace_sync.h>
@@ -85,42 +86,64 @@ static void serialising_keeps_the_address_of_a_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after, address);
 }
 
-/* What this CPU calls while it warns: all calls, and those before it has serialised. */
+/* What this CPU calls outside the kernel: all calls, and those before it has serialised. */
 static struct {
-	int		cpu;		/* the CPU that warns, or -1 */
+	int		cpu;		/* the CPU outside, or -1 */
 	unsigned int	calls;
 	unsigned int	early;
 	unsigned long	ip;		/* of the first early one */
-} sync_warning = { .cpu = -1 };
+} sync_outside = { .cpu = -1 };
 
 static void sync_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		      struct ftrace_regs *fregs)
 {
-	if (raw_smp_processor_id() != sync_warning.cpu)
+	if (raw_smp_processor_id() != READ_ONCE(sync_outside.cpu))
 		return;
-	sync_warning.calls++;
+	sync_outside.calls++;
 	if (raw_cpu_read(ftrace_synced) == raw_atomic_long_read(&ftrace_sync_steps))
 		return;
-	if (!sync_warning.early++)
-		sync_warning.ip = ip;
+	if (!sync_outside.early++)
+		sync_outside.ip = ip;
 }
 
 static struct ftrace_ops sync_ops = { .func = sync_call };
 
-/* A broadcast has left this CPU alone, and the CPU warns before RCU watches it again. */
-static noinstr void sync_warn(void)
+/* RCU does not watch this CPU any more, and a broadcast leaves it alone. */
+static __always_inline unsigned long sync_leave(void)
 {
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
 	ct_state_inc(CT_RCU_WATCHING);
 	raw_cpu_write(ftrace_synced, raw_cpu_read(ftrace_synced) - 1);
-	sync_warning.cpu = raw_smp_processor_id();
-	WARN(true, "a warning where RCU does not watch\n");
-	sync_warning.cpu = -1;
+	WRITE_ONCE(sync_outside.cpu, raw_smp_processor_id());
+	return flags;
+}
+
+static __always_inline void sync_return(unsigned long flags)
+{
+	WRITE_ONCE(sync_outside.cpu, -1);
 	ct_state_inc(CT_RCU_WATCHING);
 	ftrace_sync_entry();
 	raw_local_irq_restore(flags);
+}
+
+static noinstr void sync_warn(void)
+{
+	unsigned long flags = sync_leave();
+
+	WARN(true, "a warning where RCU does not watch\n");
+	sync_return(flags);
+}
+
+static noinstr void sync_fault(void)
+{
+	unsigned long flags = sync_leave(), value;
+
+	/* Nothing is mapped at the end of the address space. */
+	__get_kernel_nofault(&value, (void *)-sizeof(value), unsigned long, fault);
+fault:
+	sync_return(flags);
 }
 
 /* The warnings of sync_warn() come once and have come: all but the first line is left out. */
@@ -138,27 +161,38 @@ static void sync_quiet(void)
 	}
 }
 
-static void warnings_serialise_first(struct kunit *test)
+static void sync_check_outside(struct kunit *test, void (*report)(void))
 {
 	if (cpu_feature_enabled(X86_FEATURE_XENPV))
 		kunit_skip(test, "on Xen PV all CPUs are interrupted");
-	sync_quiet();
-	sync_warning.calls = 0;
-	sync_warning.early = 0;
+	sync_outside.calls = 0;
+	sync_outside.early = 0;
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&sync_ops), 0);
 	/* Nobody else sends a broadcast of the core. */
 	scoped_guard(mutex, &ftrace_lock)
-		sync_warn();
+		report();
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&sync_ops), 0);
-	KUNIT_EXPECT_GT(test, sync_warning.calls, 0);
-	KUNIT_EXPECT_EQ_MSG(test, sync_warning.early, 0, "%ps was the first",
-			    (void *)sync_warning.ip);
+	KUNIT_EXPECT_GT(test, sync_outside.calls, 0);
+	KUNIT_EXPECT_EQ_MSG(test, sync_outside.early, 0, "%ps was the first",
+			    (void *)sync_outside.ip);
+}
+
+static void warnings_serialise_first(struct kunit *test)
+{
+	sync_quiet();
+	sync_check_outside(test, sync_warn);
+}
+
+static void exceptions_serialise_first(struct kunit *test)
+{
+	sync_check_outside(test, sync_fault);
 }
 
 static struct kunit_case sync_cases[] = {
 	KUNIT_CASE(idle_cpus_serialise_when_they_wake),
 	KUNIT_CASE(serialising_keeps_the_address_of_a_fault),
 	KUNIT_CASE(warnings_serialise_first),
+	KUNIT_CASE(exceptions_serialise_first),
 	{ }
 };
 
