@@ -123,6 +123,21 @@ unlike "$(trace_lines)" ' sh-[0-9]+ .*' "notrace is inherited too"
 set_to 0 options/function-fork
 set_to "" set_ftrace_notrace_pid
 
+# Numbers are those of the initial pid namespace, whoever writes them.
+if unshare -p -f true 2> /dev/null; then
+	cat > "$TMP.inside" << 'END'
+echo $$ > "$1"
+echo > "$2"
+read -r x < /proc/version
+END
+	record unshare -p -f sh "$TMP.inside" "$P" "$TRACING/trace"
+	is "$(cat "$P")" 1 "a shell in a pid namespace of its own writes the number that it has there"
+	is "$(tasks | grep -vx 1)" "" "  and chooses another task, the one with this number in the initial namespace"
+	set_to "" set_ftrace_pid
+else
+	skip "no pid namespaces"
+fi
+
 echo quit >&7
 echo quit >&8
 exec 7>&- 8>&-
