@@ -113,7 +113,7 @@ FILES	?= boot_filter.c callback.c caller.c class.c commands.c counts.c direct.c 
 	   table.c walk.c patch.c tramp.c
 ARCH_FILES := patch.c tramp.c
 faults: native
-	@tools/testing/ftrace/native/faults -n $(EVERY) -s $(START) -j $(shell nproc) $(B)/src $(B)/native \
+	@tools/testing/ftrace/native/faults -n $(EVERY) -s $(START) -k "$(KIND)" -j $(shell nproc) $(B)/src $(B)/native \
 		$(addprefix kernel/trace/ftrace/,$(filter-out $(ARCH_FILES),$(FILES))) \
 		$(addprefix arch/x86/kernel/ftrace/,$(filter $(ARCH_FILES),$(FILES)))
 
