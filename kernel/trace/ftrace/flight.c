@@ -164,8 +164,9 @@ static void flight_refuse(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool
 			lost = 2 * size;
 			break;
 		}
+		/* The time stays: who still finds the word finds its time. */
 		for (u64 at = next + 2 * size; at < old; at += 2 * size)
-			flight_store(timed, at, 0, 0);
+			WRITE_ONCE(((u64 *)((long)at >> 1))[timed], 0);
 		/* Marks and switches may be among what is cleared. */
 		this_cpu_write(cpu->quiet, 0);
 		this_cpu_write(cpu->mark, 0);
