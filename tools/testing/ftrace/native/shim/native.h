@@ -200,6 +200,8 @@ extern struct module *native_module;
 int native_oracle(int argc, char **argv);
 int native_bench(int argc, char **argv);
 void native_oracle_choices(const u8 *data, size_t size);
+/* A test that takes all signals and single steps; else NULL, and the torture test does. */
+extern void (*native_interrupts)(struct host_regs *regs, bool step);
 /* Do everything at once; see ../torture/. */
 int native_torture(int argc, char **argv);
 void native_torture_details(void);

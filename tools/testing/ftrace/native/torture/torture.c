@@ -79,6 +79,8 @@ static void worker(void *arg)
 	native_cpu_end();
 }
 
+void (*native_interrupts)(struct host_regs *regs, bool step);
+
 /* A signal: an NMI, or a time in which something else has the CPU. */
 void native_interrupt(struct host_regs *regs)
 {
@@ -87,6 +89,10 @@ void native_interrupt(struct host_regs *regs)
 	struct torturer *me;
 	bool outside;
 
+	if (native_interrupts) {
+		native_interrupts(regs, false);
+		return;
+	}
 	if (!current || !torturer()->ready)
 		return;
 	me = torturer();
@@ -123,6 +129,10 @@ void native_step(struct host_regs *regs)
 {
 	struct torturer *me = torturer();
 
+	if (native_interrupts) {
+		native_interrupts(regs, true);
+		return;
+	}
 	if (native_is_arena(regs->ip) && me->steps)
 		me->steps--;
 	if (me->steps && me->max_steps) {

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The flight recorder while CPUs record: interrupts come behind each instruction of a window, and
+ * interrupt each other, while another CPU reads, stops and clears.
+ *
+ * A writer numbers its calls, and notes for each one where the ring was before and after it. What a
+ * reader finds must be where it was made, with its caller, task and time; and if nothing stops the
+ * recorder, each record is a time, a switch or a call, and each call is in a record or lost.
+ */
+#include <linux/ftrace_arch.h>
+#include <linux/kthread.h>
+#include <linux/percpu.h>
+#include <linux/timex.h>
+
+#include "ftrace/core.h"
+#include "ftrace/flight.h"
+#include "tests.h"
+
+#define SIZE		SZ_16K
+#define IP(n)		(0xffffffff81000000UL + (n))
+#define CALLER(n)	(0xffffffff80000000UL + (n) * 77773 % SZ_1G)
+#define GROUP		(FTRACE_FLIGHT_GROUP / FTRACE_FLIGHT_RECORD)
+/* Records of a ring without times, and room for those behind. */
+#define LAP		(SIZE / FTRACE_FLIGHT_RECORD)
+#define SLOTS		(LAP + 8 * GROUP)
+/* A call that is read is one of the last so many. */
+#define CALLS		(1U << 17)
+
+#define NR_WRITERS	2
+#define LEVELS		3
+/* So many calls before and after a call, there is surely a time between both. */
+#define NEAR		(6 * GROUP)
+
+/* Single steps of an operation, operations of a writer, and how often a reader looks. */
+#define STEPS		300
+#define ROUNDS		200
+#define READS		50
+
+/*
+ * Places in a ring are compared as the number of the lap, above 32 bits, and of the record in it.
+ * @before and @after are the places of the next record.
+ */
+struct made {
+	u32	nr;
+	u32	pid;		/* 0: either of two */
+	u64	before, after;
+	u64	begin, end;
+	u32	seen;		/* by which reader */
+};
+
+/* The only call that can have a record. */
+struct owner {
+	u64	place;
+	u32	nr;
+};
+
+struct writer {
+	struct task_struct	task;
+	struct host_thread	*thread;
+	struct ftrace_flight	*flight;
+	struct ftrace_flight_cpu *ring;
+	struct ftrace_tramp	*tramp;
+	int			cpu;
+	bool			exact;		/* only calls, and nobody stops it */
+	u32			random;
+	u32			nr;		/* of the last call */
+	u32			first;		/* of an operation */
+	u32			last;		/* no later call while this is not moved */
+	u32			pid;
+	bool			inside;		/* a signal may make calls */
+	bool			switching;
+	/* Calls in single steps that interrupt each other; steps to the next interrupt of each. */
+	unsigned int		level;
+	u32			steps[LEVELS];
+	u32			gap, left;	/* the most of @steps; what is left of STEPS */
+	bool			once;		/* each call has one interrupt */
+	u64			top;		/* place behind the last record of a call */
+	u64			cleared;	/* when */
+	u32			reads;
+	struct owner		owner[SLOTS];
+	struct made		made[CALLS];
+};
+
+static struct writer writers[NR_WRITERS];
+static bool stop;
+
+static u32 rnd(struct writer *w, u32 below)
+{
+	w->random = w->random * 1664525 + 1013904223;
+	return ((u64)w->random * below) >> 32;
+}
+
+static unsigned int size_of(const struct writer *w)
+{
+	return w->flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
+}
+
+static u64 place_of(const struct writer *w, const struct ftrace_flight_cpu *c, unsigned long pos,
+		    bool before)
+{
+	u64 lap = c->laps + ((c->laps ^ c->next) & 1);
+
+	return (lap - before) << 32 | (pos - c->base) / size_of(w);
+}
+
+static u64 place_now(const struct writer *w)
+{
+	return place_of(w, w->ring, (long)READ_ONCE(w->ring->next) >> 1, false);
+}
+
+/* The records of a lap up to a place, but those that begin a group. */
+static u32 slots_to(u32 record)
+{
+	return record - DIV_ROUND_UP(record, GROUP);
+}
+
+/* The same between two places; U32_MAX if more than one lap has ended. */
+static u32 slots_between(const struct writer *w, u64 from, u64 to)
+{
+	u32 end = (w->ring->end - w->ring->base) / size_of(w);
+
+	switch ((to >> 32) - (from >> 32)) {
+	case 0:
+		return slots_to(to) - slots_to(from);
+	case 1:
+		return slots_to(end) - slots_to(from) + slots_to(to);
+	default:
+		return U32_MAX;
+	}
+}
+
+/* The code of a trampoline jumps to here, in place of a return into the traced function. */
+void flight_landed(void);
+asm(".pushsection .text\n"
+    "flight_landed:\n"
+    "	lea	16(%rsp), %rsp\n"
+    "	ret\n"
+    ".popsection");
+
+static __always_inline void step_begin(bool step)
+{
+	if (step)
+		asm volatile("pushf; orl %0, (%%rsp); popf"
+			     : : "i" (X86_EFLAGS_TF) : "memory", "cc");
+}
+
+static __always_inline void step_end(bool step)
+{
+	if (step)
+		asm volatile("pushf; andl %0, (%%rsp); popf"
+			     : : "i" (~X86_EFLAGS_TF) : "memory", "cc");
+}
+
+static void record(struct writer *w, u32 nr, bool tramp)
+{
+	struct ftrace_ops ops = { .flight = w->flight };
+
+	if (tramp)
+		asm volatile("push $1f; push %0; push %1; jmp *%2\n1:"
+			     : : "r" (CALLER(nr)), "r" (IP(nr) + MCOUNT_INSN_SIZE),
+				 "r" (w->tramp->addr) : "r10", "r11", "memory", "cc");
+	else
+		ftrace_flight_func(IP(nr), CALLER(nr), &ops, NULL);
+}
+
+/* A call is over, and those that have interrupted it. */
+static void call_ends(struct writer *w, struct made *made, u64 lost)
+{
+	u32 nr = made->nr, slots, calls = w->nr - nr + 1;
+	u64 place = place_now(w);
+
+	lost = w->ring->lost - lost;
+	slots = slots_between(w, made->before, place);
+	if (w->exact && slots != U32_MAX && slots + lost != calls)
+		native_fail("%u calls are %u records, and %llu lost, at %llx", calls, slots, lost,
+			    made->before);
+	/* Records that were given back belong to nobody. */
+	for (; w->top > place && w->top >> 32 == place >> 32; w->top--)
+		w->owner[(u32)w->top - 1].place = 0;
+	w->top = place;
+	if (slots == 1 && !lost)
+		w->owner[(u32)place - 1] = (struct owner){ place - 1, nr };
+	WRITE_ONCE(made->end, get_cycles());
+	WRITE_ONCE(made->after, place);
+}
+
+static void call(struct writer *w, bool step)
+{
+	u32 nr = w->nr + 1;
+	struct made *made = &w->made[nr % CALLS];
+	bool tramp = step ? rnd(w, 4) : !rnd(w, 4);
+	u64 lost = w->ring->lost;
+
+	while ((s32)(nr - READ_ONCE(w->last)) > 0 && !READ_ONCE(stop))
+		host_yield();
+	*made = (struct made){ nr, w->switching ? 0 : w->pid, place_now(w), U64_MAX, get_cycles(),
+			       U64_MAX };
+	if (step)
+		w->steps[w->level++] = 1 + rnd(w, w->gap);
+	WRITE_ONCE(w->nr, nr);
+	WRITE_ONCE(w->inside, true);
+	step_begin(step);
+	record(w, nr, tramp);
+	step_end(step);
+	WRITE_ONCE(w->inside, false);
+	w->level -= step;
+	call_ends(w, made, lost);
+}
+
+static void check_call(const struct writer *w, const struct made *made, u64 place,
+		       const struct ftrace_flight_call *call)
+{
+	const struct owner *owner = &w->owner[(u32)place];
+	const char *wrong = NULL;
+
+	if (IP(made->nr) != call->ip)
+		wrong = "was not made";
+	else if (call->parent_ip != CALLER(made->nr))
+		wrong = "has another caller";
+	else if (made->pid && made->pid != call->pid)
+		wrong = "has another task";
+	else if (place < made->before || place >= READ_ONCE(made->after))
+		wrong = "is out of order";
+	else if (owner->place == place && owner->nr != made->nr)
+		wrong = "is in place of another one";
+	else if (made->seen == w->reads)
+		wrong = "is there twice";
+	else if (made->end < w->cleared)
+		wrong = "was cleared";
+	if (wrong)
+		native_fail("a call %s: %lx of task %u at %llx, made by %u from %llx to %llx; %lx",
+			    wrong, call->ip, call->pid, place, made->pid, made->before, made->after,
+			    IP(owner->nr));
+}
+
+/* What the last calls that were shown say of the times of others. */
+struct times {
+	u64	begin[NEAR], time[NEAR];
+	u64	least, last;
+	u32	nr;
+};
+
+static void check_time(const struct writer *w, const struct made *made, u64 time, u64 stopped,
+		       struct times *times)
+{
+	u64 *begin = &times->begin[times->nr % NEAR], *before = &times->time[times->nr % NEAR];
+
+	times->least = max(times->least, *begin);
+	if (time < times->last || *before > READ_ONCE(made->end) ||
+	    (w->exact && time < times->least) || (w->flight->timed &&
+	    (time < min(made->begin, stopped) || time > READ_ONCE(made->end))))
+		native_fail("call %u from %llu to %llu has the time %llu, behind %llu and %llu",
+			    made->nr, made->begin, made->end, time, times->last, times->least);
+	*begin = made->begin;
+	*before = time;
+	times->last = time;
+	times->nr++;
+}
+
+/* Look at all that a ring has. Returns the number of calls. */
+static u32 check_ring(struct writer *w)
+{
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+	struct times times = { };
+	u64 next = 0, place;
+	u32 holes = 0;
+
+	w->reads++;
+	ftrace_flight_rewind(w->flight, &cursor, w->cpu);
+	while (ftrace_flight_next(w->flight, &cursor, &call)) {
+		struct made *made = &w->made[(call.ip - IP(0)) % CALLS];
+
+		place = place_of(w, &cursor.snap, cursor.place.pos, !cursor.place.wrapped) - 1;
+		check_call(w, made, place, &call);
+		check_time(w, made, call.time, cursor.snap.stopped, &times);
+		made->seen = w->reads;
+		if (next)
+			holes += slots_between(w, next, place);
+		next = place + 1;
+	}
+	/* In a window, a record may be reserved, or a lap may just have ended. */
+	if (w->exact && !w->level && holes)
+		native_fail("%u records are not there, before %llx", holes, next);
+	return times.nr;
+}
+
+static void calls(struct writer *w, u32 nr)
+{
+	while (nr-- && w->nr - w->first < CALLS / 4)
+		call(w, false);
+}
+
+/* The next call begins a group, ends a lap, or does neither. */
+static void go(struct writer *w)
+{
+	u32 lap = (w->ring->last - w->ring->base) / size_of(w), at = place_now(w);
+	u32 to = at + rnd(w, GROUP);
+
+	switch (rnd(w, 3)) {
+	case 0:
+		to = max(at, lap);
+		break;
+	case 1:
+		to = round_up(at + 1, GROUP);
+		break;
+	}
+	calls(w, slots_to(to) - slots_to(at));
+}
+
+/* An interrupt comes in a step: it makes calls, and one of them may be interrupted, too. */
+static void interrupt(struct writer *w)
+{
+	static const u32 many[] = { GROUP, LAP, 2 * LAP };
+	bool inside = w->inside;
+
+	w->inside = false;
+	if (!w->exact)
+		ftrace_flight_mark(w->flight);
+	else if (!rnd(w, 16))
+		check_ring(w);
+	calls(w, rnd(w, 3) ? rnd(w, 3) : many[rnd(w, ARRAY_SIZE(many))]);
+	if (w->level < LEVELS && !rnd(w, w->once ? 3 : 16)) {
+		go(w);
+		call(w, true);
+	}
+	w->inside = inside;
+}
+
+static void on_interrupt(struct host_regs *regs, bool step)
+{
+	struct writer *w = container_of(current, struct writer, task);
+
+	if (step && !w->left) {
+		regs->flags &= ~X86_EFLAGS_TF;
+	} else if (step) {
+		w->left--;
+		if (--w->steps[w->level - 1])
+			return;
+		interrupt(w);
+		w->steps[w->level - 1] = 1 + rnd(w, w->gap);
+		if (w->once)
+			regs->flags &= ~X86_EFLAGS_TF;
+	} else if (READ_ONCE(w->inside)) {
+		w->inside = false;
+		calls(w, rnd(w, 2 * GROUP));
+		w->inside = true;
+	}
+}
+
+/* A call, or a switch of tasks. */
+static void operation(struct writer *w)
+{
+	bool step = w->exact || rnd(w, 2);
+	u32 pid = w->pid;
+
+	if (w->exact || rnd(w, 2)) {
+		call(w, step);
+		return;
+	}
+	preempt_disable();
+	w->switching = true;
+	w->pid = 1 + rnd(w, 100);
+	if (step)
+		w->steps[w->level++] = 1 + rnd(w, w->gap);
+	step_begin(step);
+	ftrace_flight_switch(w->flight, pid, w->pid);
+	step_end(step);
+	w->level -= step;
+	w->switching = false;
+	preempt_enable();
+}
+
+static void writer_main(void *data)
+{
+	struct writer *w = data;
+	bool exact = w->exact;
+
+	w->exact = false;
+	host_pin(NULL, w->cpu);
+	native_cpu_begin(&w->task, w->cpu);
+	preempt_disable();
+	ftrace_flight_switch(w->flight, 0, w->pid);
+	preempt_enable();
+	/* Recording begins with a time. */
+	call(w, false);
+	w->exact = exact;
+	for (unsigned int i = 0; w->exact ? i < ROUNDS : !READ_ONCE(stop); i++) {
+		w->first = w->nr;
+		/* A window that was interrupted often seldom gets far. */
+		w->once = rnd(w, 8);
+		w->gap = w->once ? 32 << 3 * rnd(w, 2) : 8;
+		w->left = STEPS;
+		go(w);
+		operation(w);
+		if (w->exact)
+			check_ring(w);
+	}
+	native_cpu_end();
+}
+
+static void start(struct writer *w, struct ftrace_flight *flight, struct ftrace_tramp *tramp,
+		  bool exact)
+{
+	u32 n = w - writers;
+
+	memset(w, 0, sizeof(*w));
+	w->task = (struct task_struct){ .comm = "flight", .flags = PF_KTHREAD, .pid = 300 + n };
+	w->cpu = 1 + n;
+	w->flight = flight;
+	w->ring = per_cpu_ptr(flight->cpu, w->cpu);
+	w->tramp = tramp;
+	w->exact = exact;
+	w->random = n + 2 * flight->timed;
+	w->last = S32_MAX;
+	w->pid = 200 + n;
+	w->thread = host_thread(writer_main, w);
+}
+
+/* How many calls the writers may make until they must wait. */
+static void limit(u32 nr)
+{
+	for (unsigned int i = 0; i < NR_WRITERS; i++)
+		WRITE_ONCE(writers[i].last, READ_ONCE(writers[i].nr) + nr);
+}
+
+/* The writer makes some calls. */
+static void wait_for(const struct writer *w, u32 nr)
+{
+	u32 from = READ_ONCE(w->nr);
+
+	while (READ_ONCE(w->nr) - from < nr)
+		host_yield();
+}
+
+static void read_all(struct kunit *test, struct ftrace_flight *flight)
+{
+	u32 shown[NR_WRITERS] = { };
+
+	for (unsigned int i = 0; i < READS; i++) {
+		struct writer *w = &writers[i % NR_WRITERS];
+
+		wait_for(w, 1 + i % 7 * 200);
+		host_interrupt(w->thread);
+		/* What is read is still in the notes of the writers. */
+		limit(CALLS / 2);
+		if (i % 8 < 2) {
+			ftrace_flight_off(flight, true);
+			wait_for(w, 20);
+			ftrace_flight_off(flight, false);
+		} else if (i % 8 < 4) {
+			w->cleared = get_cycles();
+			ftrace_flight_clear(flight, w->cpu);
+		}
+		ftrace_flight_pause(flight, true);
+		for (unsigned int n = 0; n < NR_WRITERS; n++)
+			shown[n] += check_ring(&writers[n]);
+		ftrace_flight_pause(flight, false);
+		limit(S32_MAX);
+	}
+	WRITE_ONCE(stop, true);
+	for (unsigned int n = 0; n < NR_WRITERS; n++)
+		KUNIT_EXPECT_GT(test, shown[n], READS);
+}
+
+static void run(struct kunit *test, bool timed, bool exact)
+{
+	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, timed);
+	const struct ftrace_call record = { .flight = flight };
+	struct ftrace_tramp *tramp;
+
+	KUNIT_ASSERT_NOT_NULL(test, flight);
+	scoped_guard(mutex, &ftrace_lock)
+		tramp = arch_ftrace_tramp_make(&record, 1, false, (unsigned long)flight_landed);
+	KUNIT_ASSERT_NOT_NULL(test, tramp);
+	ftrace_flight_off(flight, false);
+	stop = false;
+	native_interrupts = on_interrupt;
+	for (unsigned int i = 0; i < NR_WRITERS; i++)
+		start(&writers[i], flight, tramp, exact);
+	native_sleep_begin("flight");
+	if (!exact)
+		read_all(test, flight);
+	for (unsigned int i = 0; i < NR_WRITERS; i++)
+		host_join(writers[i].thread);
+	native_sleep_end();
+	native_interrupts = NULL;
+	scoped_guard(mutex, &ftrace_lock)
+		arch_ftrace_tramp_free(tramp);
+	ftrace_flight_put(flight);
+}
+
+/* A sanitizer has no single steps. */
+static void skip_if_sanitized(struct kunit *test)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	kunit_skip(test, "a sanitizer has no single steps");
+#endif
+}
+
+static void each_call_is_recorded_or_lost(struct kunit *test)
+{
+	skip_if_sanitized(test);
+	run(test, false, true);
+	run(test, true, true);
+}
+
+static void another_cpu_reads_what_was_made(struct kunit *test)
+{
+	skip_if_sanitized(test);
+	run(test, false, false);
+	run(test, true, false);
+}
+
+static struct kunit_case flight_cases[] = {
+	KUNIT_CASE(each_call_is_recorded_or_lost),
+	KUNIT_CASE(another_cpu_reads_what_was_made),
+	{ }
+};
+
+static struct kunit_suite flight_suite = {
+	.name = "native_flight",
+	.test_cases = flight_cases,
+};
+
+kunit_test_suite(flight_suite);
