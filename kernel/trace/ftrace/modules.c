@@ -260,7 +260,7 @@ static struct ftrace_scope mod_table_scope(struct ftrace_table *t, struct ftrace
  * Ops that trace get the functions of a new module as well. Each ops has its own
  * plan, so one failure does not affect the others. If two ops cannot share a function,
  * the ops that was registered first gets the function, as it would have if the module
- * had been there.
+ * had been there. The other one gets the rest of its functions.
  */
 static void mod_trace_new_table(struct ftrace_table *t)
 {
@@ -274,7 +274,7 @@ static void mod_trace_new_table(struct ftrace_table *t)
 		cond_resched();
 		if (!ftrace_ops_active(ops))
 			continue;
-		ret = ftrace_plan_run(&change, 1, &scope, 0);
+		ret = ftrace_plan_run(&change, 1, &scope, FTRACE_PLAN_SPARES);
 		if (ret)
 			pr_warn("%s: not traced by %ps, error %d\n", t->mod->name,
 				ops->func, ret);

@@ -253,6 +253,11 @@ static int plan_site(struct plan *p, struct ftrace_table *t, struct ftrace_site 
 		return plan_wants_named(p, ip) ? -EINVAL : 0;
 
 	to = plan_next(p, from, ip);
+	if (IS_ERR(to) && p->flags & FTRACE_PLAN_SPARES && to != ERR_PTR(-ENOMEM)) {
+		pr_warn("%pS: not traced by %ps, error %ld\n", (void *)ip, p->changes->ops->func,
+			PTR_ERR(to));
+		return 0;
+	}
 	if (IS_ERR(to))
 		return PTR_ERR(to);
 	plan_move(p, site, ip, from, to);

@@ -46,12 +46,15 @@ struct ftrace_scope {
  * @FTRACE_PLAN_REMOVES: The only ops of the plan is being unregistered: it loses all
  *	sites, and all slots that call it are switched off. Needs no memory.
  * @FTRACE_PLAN_KEEPS: The ops get no site that they do not have.
+ * @FTRACE_PLAN_SPARES: The only ops of the plan does not get the sites that it cannot share. They
+ *	are reported, and the plan goes on.
  */
 enum ftrace_plan_flags {
 	FTRACE_PLAN_NAMED	= BIT(0),
 	FTRACE_PLAN_AGREED	= BIT(1),
 	FTRACE_PLAN_REMOVES	= BIT(2),
 	FTRACE_PLAN_KEEPS	= BIT(3),
+	FTRACE_PLAN_SPARES	= BIT(4),
 };
 
 void ftrace_plan_clear(struct ftrace_table *t);
