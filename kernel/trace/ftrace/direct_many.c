@@ -7,6 +7,7 @@
  * different classes. So a change of any number of functions is one change of the filter, and one
  * plan.
  */
+#include <linux/delay.h>
 #include <linux/slab.h>
 
 #include "callback.h"
@@ -15,6 +16,7 @@
 #include "ipmodify.h"
 #include "ops.h"
 #include "table.h"
+#include "wait.h"
 
 /* Makes an empty hash, which grows by itself; NULL without memory. */
 struct ftrace_hash *alloc_ftrace_hash(int size_bits)
@@ -166,32 +168,59 @@ static int many_start(struct ftrace_ops *ops, struct ftrace_hash *hash)
 }
 
 /*
- * Has more functions, those of @hash, call something before anything else, and registers @ops if
- * it is not. 0, or an error with nothing changed: -EINVAL if @hash is empty or names something
- * that is not a function, or a function that has a direct caller, or if @ops is in use for
- * something else; -ERANGE if an address is too far away; -ENOMEM; or an error of
- * ftrace_ops_start(). Takes direct_mutex.
+ * Has @ops lost its last function, and many_end() not come to its end? After ftrace_kill() nobody
+ * calls that.
  */
-int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
+static bool many_is_ending(const struct ftrace_ops *ops)
+{
+	return ops->func && ftrace_direct_is_many(ops) && !(ops->flags & FTRACE_OPS_FL_ENABLED) &&
+	       !ftrace_killed();
+}
+
+/* Returns 1 if it must be tried again later. */
+static int many_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
 	struct ftrace_hash *all __free(ftrace_hash) = NULL;
 	int ret;
 
-	if (ftrace_hash_empty(hash))
-		return -EINVAL;
-	ftrace_ops_init(ops);
-	guard(mutex)(&direct_mutex);
-	guard(mutex)(&ftrace_lock);
+	if (many_is_ending(ops))
+		return 1;
 	if (!many_is_registered(ops) && (ops->func || ops->flags & FTRACE_OPS_FL_ENABLED))
 		return -EINVAL;
 	ret = many_check_new(ops, hash);
 	if (ret)
 		return ret;
-
 	all = many_with(ops, hash);
 	if (!all)
 		return -ENOMEM;
 	return many_is_registered(ops) ? many_set_filter(ops, all) : many_start(ops, all);
+}
+
+/*
+ * Has more functions, those of @hash, call something before anything else, and registers @ops if
+ * it is not. Waits while the last functions of @ops go. 0, or an error with nothing changed:
+ * -EINVAL if @hash is empty or names something that is not a function, or a function that has a
+ * direct caller, or if @ops is in use for something else; -ERANGE if an address is too far away;
+ * -ENOMEM; or an error of ftrace_ops_start(). Takes direct_mutex.
+ */
+int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	int ret;
+
+	if (ftrace_hash_empty(hash))
+		return -EINVAL;
+	ftrace_ops_init(ops);
+	for (;;) {
+		scoped_guard(mutex, &direct_mutex) {
+			guard(mutex)(&ftrace_lock);
+			ret = many_add(ops, hash);
+		}
+		if (ret <= 0)
+			return ret;
+		/* update_ftrace_direct_del() waits for a grace period, without a lock. */
+		ftrace_may_wait();
+		usleep_range(1000, 2000);
+	}
 }
 
 /* Returns 1 if the ops must be ended by many_end(). */

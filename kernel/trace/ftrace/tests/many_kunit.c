@@ -3,6 +3,8 @@
  * KUnit tests of direct callers with many addresses.
  */
 #include <linux/ftrace_arch.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
 
 #include "../caller.h"
 #include "../class.h"
@@ -334,6 +336,41 @@ static void crowd_beside_a_changed_address(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, changed), 0);
 }
 
+struct many_lost {
+	struct ftrace_ops	*ops;
+	struct ftrace_hash	*hash;
+};
+
+static int many_lose(void *data)
+{
+	struct many_lost *lost = data;
+	int ret = update_ftrace_direct_del(lost->ops, lost->hash);
+
+	while (!kthread_should_stop())
+		schedule_timeout_idle(1);
+	return ret;
+}
+
+/* Functions come again while the removal of the last ones waits for a grace period. */
+static void functions_come_again(struct kunit *test)
+{
+	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+	struct many_lost lost = { ops, many_hash(test, func1, one, NULL, 0) };
+	struct task_struct *task;
+	int cpu = cpumask_last(cpu_online_mask);
+
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	KUNIT_ASSERT_EQ(test, update_ftrace_direct_add(ops, lost.hash), 0);
+	task = kthread_run_on_cpu(many_lose, &lost, cpu, "ftrace_kunit/%u");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	while (data_race(READ_ONCE(ops->flags)) & FTRACE_OPS_FL_ENABLED)
+		schedule_timeout_idle(1);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(ops, lost.hash), 0);
+	KUNIT_EXPECT_EQ(test, kthread_stop(task), 0);
+	many_expect(test, one, 0, 0);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(ops, lost.hash), 0);
+}
+
 static struct kunit_case many_cases[] = {
 	KUNIT_CASE(functions_have_their_addresses),
 	KUNIT_CASE(refusals_change_nothing),
@@ -344,6 +381,7 @@ static struct kunit_case many_cases[] = {
 	KUNIT_CASE(functions_jump),
 #endif
 	KUNIT_CASE(owner_is_asked_about_functions),
+	KUNIT_CASE(functions_come_again),
 	KUNIT_CASE(crowd_beside_a_changed_address),
 	{ }
 };
