@@ -11,8 +11,13 @@ struct ftrace_flight;
 struct ftrace_walk;
 struct ftrace_walker;
 
-/* A trampoline has this many slots at most. If a class has more ops, one slot walks them. */
+/*
+ * A trampoline has this many slots at most. If a class has more ops, one slot walks them, and goes
+ * on to do so until half as many are left. So ops that come and go do not change what all sites
+ * call each time.
+ */
 #define FTRACE_MAX_SLOTS	64
+#define FTRACE_MIN_WALK		(FTRACE_MAX_SLOTS / 2)
 
 /**
  * struct ftrace_slot - one slot of a trampoline

@@ -145,7 +145,7 @@ int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
  * Set what the sites of a class call. A class with many ops gets its trampoline at the end of
  * the plan, from ftrace_heirs_prepare().
  */
-static int class_make_target(struct ftrace_class *c)
+static int class_make_target(struct ftrace_class *c, bool walks)
 {
 	if (c->direct && !arch_ftrace_reaches(ftrace_jmp_get(c->direct)))
 		return -ERANGE;
@@ -153,10 +153,8 @@ static int class_make_target(struct ftrace_class *c)
 		ftrace_targets[c->id] = c->direct;
 		return 0;
 	}
-	if (c->nr > FTRACE_MAX_SLOTS) {
-		c->walk = ftrace_walk_make(c->ops, c->nr);
-		return c->walk ? 0 : -ENOMEM;
-	}
+	if (c->nr > (walks ? FTRACE_MIN_WALK : FTRACE_MAX_SLOTS))
+		return 0;
 	c->caller = ftrace_caller_make(c->ops, c->nr, c->direct, NULL);
 	if (!c->caller)
 		return -ENOMEM;
@@ -164,8 +162,14 @@ static int class_make_target(struct ftrace_class *c)
 	return 0;
 }
 
+/* Does the trampoline of a class go through an array? */
+bool ftrace_class_walks(const struct ftrace_class *c)
+{
+	return c->caller && c->caller->walker;
+}
+
 static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned int nr,
-				       unsigned long direct)
+				       unsigned long direct, bool walks)
 {
 	struct ftrace_class *c __free(kvfree) = kvzalloc(struct_size(c, ops, nr), GFP_KERNEL);
 	int id, ret;
@@ -180,7 +184,7 @@ static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned i
 	if (id < 0)
 		return ERR_PTR(id);
 	c->id = id;
-	ret = class_make_room(id) ?: class_make_target(c);
+	ret = class_make_room(id) ?: class_make_target(c, walks);
 	if (ret) {
 		ida_free(&ids, id);
 		return ERR_PTR(ret);
@@ -194,11 +198,11 @@ static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned i
 }
 
 /*
- * Finds or makes the class of @set, youngest first. The class may have no users yet. -ENOMEM, or
- * -ERANGE if the direct caller is too far away. ftrace_lock held.
+ * Finds or makes the class of @set, youngest first, for a site of @from. The class may have no
+ * users yet. -ENOMEM, or -ERANGE if the direct caller is too far away. ftrace_lock held.
  */
 struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr,
-				     unsigned long direct)
+				     unsigned long direct, const struct ftrace_class *from)
 {
 	struct ftrace_class *c;
 
@@ -209,7 +213,7 @@ struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int
 		if (c->nr == nr && c->direct == direct &&
 		    !memcmp(c->ops, set, nr * sizeof(*set)))
 			return c;
-	return class_make(set, nr, direct);
+	return class_make(set, nr, direct, ftrace_class_walks(from));
 }
 
 /**

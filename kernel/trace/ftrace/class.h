@@ -11,6 +11,7 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
+struct ftrace_callback;
 struct ftrace_caller;
 struct ftrace_walk;
 
@@ -24,8 +25,8 @@ struct ftrace_walk;
  *	a site, to [1] if the ops wants it; NULL if not known yet
  * @direct: what the direct caller among the ops has called, 0 if there is none
  * @caller: trampoline of the class, NULL if its sites call a direct caller or nothing
- * @walk: for the trampoline of a new class with many ops; NULL once the class has its
- *	trampoline. See heirs.c for this and for the next three
+ * @walk: the array for a trampoline that the class is about to take over, NULL if the array
+ *	that is there will do. See heirs.c for this and for the next three
  * @heir: the first class to which the current plan moves sites
  * @leaving: number of sites that the plan moves to @heir
  * @donor: the class that leaves its trampoline to this one, NULL if there is none
@@ -54,7 +55,8 @@ extern unsigned long *ftrace_targets;
 extern unsigned int ftrace_nr_classes;
 
 struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr,
-				     unsigned long direct);
+				     unsigned long direct, const struct ftrace_class *from);
+bool ftrace_class_walks(const struct ftrace_class *c);
 void ftrace_direct_ask_for(const struct ftrace_ops *ops);
 void ftrace_direct_agreed(struct ftrace_ops *direct);
 int ftrace_direct_agrees(struct ftrace_ops *direct, unsigned long ip, enum ftrace_ops_cmd cmd);
@@ -79,6 +81,12 @@ static inline bool ftrace_class_stale(const struct ftrace_class *c)
 	return c->id && hlist_unhashed(&c->node);
 }
 
+/* Is this a new class with many ops, which does not have its trampoline yet? */
+static inline bool ftrace_class_waits(const struct ftrace_class *c)
+{
+	return c->id && !ftrace_targets[c->id];
+}
+
 static inline bool ftrace_class_has(const struct ftrace_class *c,
 				    const struct ftrace_ops *ops)
 {
@@ -89,7 +97,8 @@ static inline bool ftrace_class_has(const struct ftrace_class *c,
 }
 
 /* heirs.c: the class that takes over a trampoline */
-int ftrace_heirs_prepare(const struct ftrace_patch *batch, unsigned int nr);
+int ftrace_heirs_prepare(const struct ftrace_patch *batch, unsigned int nr,
+			 const struct ftrace_callback *removed);
 void ftrace_heirs_take(const struct ftrace_patch *batch, unsigned int nr);
 
 #endif

@@ -5,14 +5,15 @@
  * The trampoline of a class with many ops walks an array, so it can serve another set of ops
  * without a change of its code. If a plan moves all sites of such a class to one new class, the
  * new class takes it over, and no site is patched. So an ops that joins a thousand others, or
- * leaves them, costs a new array.
+ * leaves them, costs an entry of an array.
  *
- * The heir is known when the plan has all its sites. Until then a new class with many ops has an
- * array and no trampoline.
+ * The heir is known when the plan has all its sites. Until then a new class with many ops has no
+ * trampoline.
  */
 #include "caller.h"
 #include "class.h"
 #include "core.h"
+#include "walk.h"
 
 /* Consecutive sites that go from one class to one class. Returns their number. */
 static unsigned int heirs_alike(const struct ftrace_patch *batch, unsigned int nr)
@@ -31,18 +32,13 @@ static void heirs_count(const struct ftrace_patch *batch, unsigned int nr)
 	const struct ftrace_patch *p, *end = batch + nr;
 
 	for (p = batch; p < end; p += heirs_alike(p, end - p)) {
-		if (p->site) {
-			ftrace_class_nth(p->from)->heir = NULL;
-			ftrace_class_nth(p->from)->leaving = 0;
-		}
+		ftrace_class_nth(p->from)->heir = NULL;
+		ftrace_class_nth(p->from)->leaving = 0;
 	}
 	for (p = batch; p < end; p += heirs_alike(p, end - p)) {
-		struct ftrace_class *from, *to;
+		struct ftrace_class *from = ftrace_class_nth(p->from);
+		struct ftrace_class *to = ftrace_class_nth(p->to);
 
-		if (!p->site)
-			continue;
-		from = ftrace_class_nth(p->from);
-		to = ftrace_class_nth(p->to);
 		if (!from->heir)
 			from->heir = to;
 		if (from->heir == to)
@@ -56,42 +52,66 @@ static void heirs_count(const struct ftrace_patch *batch, unsigned int nr)
  */
 static bool heirs_may_take(const struct ftrace_class *to, const struct ftrace_class *from)
 {
-	return to->walk && from->caller && !ftrace_class_stale(from) && from->heir == to &&
-	       from->leaving == from->users && from->direct == to->direct &&
+	return ftrace_class_waits(to) && from->caller && !ftrace_class_stale(from) &&
+	       from->heir == to && from->leaving == from->users && from->direct == to->direct &&
 	       ftrace_caller_fits(from->caller, to->ops, to->nr);
+}
+
+static struct ftrace_walk *heirs_walk(const struct ftrace_class *c)
+{
+	return ftrace_locked(c->caller->walker->walk);
+}
+
+/* @to will get the trampoline of @from, and another array if the one that is there will not do. */
+static int heirs_adopt(struct ftrace_class *to, struct ftrace_class *from,
+		       const struct ftrace_callback *removed)
+{
+	to->donor = from;
+	if (ftrace_walk_serves(heirs_walk(from), to->ops, to->nr, removed))
+		return 0;
+	to->walk = ftrace_walk_make(to->ops, to->nr);
+	return to->walk ? 0 : -ENOMEM;
 }
 
 static int heirs_make_caller(struct ftrace_class *c)
 {
-	c->caller = ftrace_caller_make(c->ops, c->nr, c->direct, c->walk);
-	if (!c->caller)
+	struct ftrace_walk *walk = ftrace_walk_make(c->ops, c->nr);
+
+	if (!walk)
 		return -ENOMEM;
-	c->walk = NULL;
+	c->caller = ftrace_caller_make(c->ops, c->nr, c->direct, walk);
+	if (!c->caller) {
+		ftrace_walk_free(walk);
+		return -ENOMEM;
+	}
 	ftrace_targets[c->id] = c->caller->tramp->addr;
 	return 0;
 }
 
 /*
  * Finds or builds the trampoline of each new class with many ops: 0, or -ENOMEM, after which the
- * plan drops its new classes. ftrace_lock held, text_mutex not held.
+ * plan drops its new classes. @batch has no slots yet. The plan shuts the callback @removed, or
+ * NULL. ftrace_lock held, text_mutex not held.
  */
-int ftrace_heirs_prepare(const struct ftrace_patch *batch, unsigned int nr)
+int ftrace_heirs_prepare(const struct ftrace_patch *batch, unsigned int nr,
+			 const struct ftrace_callback *removed)
 {
 	const struct ftrace_patch *p, *end = batch + nr;
+	struct ftrace_class *from, *to;
 	int ret = 0;
 
 	lockdep_assert_held(&ftrace_lock);
 	heirs_count(batch, nr);
-	for (p = batch; p < end; p += heirs_alike(p, end - p))
-		if (p->site && heirs_may_take(ftrace_class_nth(p->to), ftrace_class_nth(p->from)))
-			ftrace_class_nth(p->to)->donor = ftrace_class_nth(p->from);
-	for (p = batch; p < end; p += heirs_alike(p, end - p)) {
-		struct ftrace_class *to = p->site ? ftrace_class_nth(p->to) : NULL;
-
-		if (to && to->walk && !to->donor)
+	for (p = batch; p < end && !ret; p += heirs_alike(p, end - p)) {
+		from = ftrace_class_nth(p->from);
+		to = ftrace_class_nth(p->to);
+		if (!to->donor && heirs_may_take(to, from))
+			ret = heirs_adopt(to, from, removed);
+	}
+	for (p = batch; p < end && !ret; p += heirs_alike(p, end - p)) {
+		to = ftrace_class_nth(p->to);
+		if (ftrace_class_waits(to) && !to->donor)
 			ret = heirs_make_caller(to);
-		if (ret)
-			break;
 	}
 	return ret;
 }
@@ -112,7 +132,10 @@ void ftrace_heirs_take(const struct ftrace_patch *batch, unsigned int nr)
 			continue;
 		swap(to->caller, to->donor->caller);
 		ftrace_targets[to->id] = ftrace_targets[to->donor->id];
-		ftrace_caller_set_walk(to->caller, to->walk);
+		if (to->walk)
+			ftrace_caller_set_walk(to->caller, to->walk);
+		else
+			ftrace_walk_append(heirs_walk(to), to->ops, to->nr);
 		to->walk = NULL;
 		to->donor = NULL;
 	}

@@ -38,7 +38,7 @@ struct plan {
 	unsigned int			nr_changes;
 	unsigned int			flags;
 	bool				blanket; /* the only ops wants all sites or none */
-	bool				small;	/* sites leave only classes with few ops */
+	bool				small;	/* sites leave no class with an array */
 	bool				heirs;	/* a class may take over a trampoline */
 	bool				failed;	/* a site left the plan */
 	bool				again;	/* the plan must be made again */
@@ -177,9 +177,9 @@ static struct ftrace_class *plan_class(struct plan *p, struct ftrace_class *from
 	ret = plan_check(p, from, set, nr, ip);
 	if (ret)
 		return ERR_PTR(ret);
-	to = ftrace_class_of(set, nr, plan_direct(set, nr, ip));
+	to = ftrace_class_of(set, nr, plan_direct(set, nr, ip), from);
 	if (!IS_ERR(to))
-		p->heirs |= !!to->walk;
+		p->heirs |= ftrace_class_waits(to);
 	return to;
 }
 
@@ -206,7 +206,7 @@ static struct ftrace_class *plan_next(struct plan *p, struct ftrace_class *from,
 
 	if (!ftrace_class_stale(from) && ftrace_class_has(from, change->ops) == want)
 		to = from;
-	else if (p->small && from->nr > FTRACE_MAX_SLOTS)
+	else if (p->small && ftrace_class_walks(from))
 		to = from;
 	else if (!want && from->nr == 1 && ftrace_class_has(from, change->ops))
 		to = ftrace_class_nth(0);
@@ -630,7 +630,7 @@ static int plan_try(struct plan *p, const struct ftrace_scope *scope)
 	else
 		ret = plan_hashes(p, scope);
 	if (!ret && p->heirs)
-		ret = ftrace_heirs_prepare(p->batch, p->nr);
+		ret = ftrace_heirs_prepare(p->batch, p->nr, plan_removes(p));
 	if (!ret && plan_removes(p))
 		plan_slots(p, plan_removes(p), plan_removes(p)->nr_slots);
 	if (!ret && p->nr)

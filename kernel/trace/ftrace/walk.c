@@ -5,8 +5,12 @@
  * With a slot for each ops a trampoline is fast, but must be built anew, and patched into all
  * sites, when an ops joins or leaves the class. So the trampoline of a class with many ops has
  * one slot, which calls ftrace_walk_func(), and this goes through an array with the callbacks of
- * the class and no others. To change the set, the core publishes another array. An old one is
- * freed like a trampoline.
+ * the class and no others.
+ *
+ * Ops that are younger than all others join at the end of the array, and the callback of a removed
+ * ops stays there, off. So ops that come and go do not leave an array each behind. For any other
+ * change of the set, or if there is no room, or if more callbacks are off than not, the core
+ * publishes another array. An old one is freed like a trampoline.
  *
  * An array cannot be patched, so the callback of a removed ops is marked as off. A task in
  * ftrace_walk_func() counts itself in before it reads the mark, and each CPU has a full barrier
@@ -27,32 +31,85 @@
 #include "guards.h"
 #include "walk.h"
 
+/* There is room for @op. */
+static void walk_add(struct ftrace_walk *walk, struct ftrace_ops *op)
+{
+	walk->call[walk->nr] = (struct ftrace_walk_call){
+		ftrace_ops_get_func(op), op, op->callback, ftrace_guard_get(op->guard),
+		ftrace_flight_get(ftrace_ops_flight(op)) };
+	op->callback->users++;
+	op->callback->nr_walks++;
+	/* Who sees the number sees the callback; pairs with the load in ftrace_walk_func(). */
+	smp_store_release(&walk->nr, walk->nr + 1);
+}
+
+/* How many of @ops are younger than all callbacks of an array? They are the first. */
+static unsigned int walk_nr_younger(const struct ftrace_walk *walk, struct ftrace_ops *const *ops,
+				    unsigned int nr)
+{
+	unsigned int n = 0;
+
+	while (n < nr && (!walk->nr ||
+			  ops[n]->callback->seq > walk->call[walk->nr - 1].callback->seq))
+		n++;
+	return n;
+}
+
 /*
- * Makes the array of callbacks of @ops, without a direct caller among them. NULL without memory.
- * ftrace_lock held.
+ * Adds those of @ops, youngest first, that are younger than all callbacks of @walk, which has room
+ * for them; a direct caller among them has a slot. ftrace_lock held.
+ */
+void ftrace_walk_append(struct ftrace_walk *walk, struct ftrace_ops *const *ops, unsigned int nr)
+{
+	lockdep_assert_held(&ftrace_lock);
+	for (unsigned int n = walk_nr_younger(walk, ops, nr); n--;)
+		if (!(ops[n]->flags & FTRACE_OPS_FL_DIRECT))
+			walk_add(walk, ops[n]);
+}
+
+/*
+ * Makes the array of callbacks of @ops, youngest first, without a direct caller among them, and
+ * with room for more. NULL without memory. ftrace_lock held.
  */
 struct ftrace_walk *ftrace_walk_make(struct ftrace_ops *const *ops, unsigned int nr)
 {
-	struct ftrace_walk *walk = kvzalloc(struct_size(walk, call, nr), GFP_KERNEL);
-	unsigned int n = 0;
+	unsigned int room = nr + nr / 2;
+	struct ftrace_walk *walk = kvzalloc(struct_size(walk, call, room), GFP_KERNEL);
 
 	lockdep_assert_held(&ftrace_lock);
 	if (!walk)
 		return NULL;
-	walk->nr = nr;
-	for (unsigned int i = 0; i < nr; i++) {
-		struct ftrace_ops *op = ops[i];
-
-		if (op->flags & FTRACE_OPS_FL_DIRECT)
-			continue;
-		walk->call[n++] = (struct ftrace_walk_call){
-			ftrace_ops_get_func(op), op, op->callback, ftrace_guard_get(op->guard),
-			ftrace_flight_get(ftrace_ops_flight(op)) };
-		op->callback->users++;
-		op->callback->nr_walks++;
-	}
-	walk->nr = n;
+	walk->room = room;
+	ftrace_walk_append(walk, ops, nr);
 	return walk;
+}
+
+/*
+ * Will @walk, after ftrace_walk_append(), call @ops, youngest first, and nothing else? The callback
+ * @removed, or NULL, is about to be shut. One that records is not left in an array, because it
+ * keeps its rings. ftrace_lock held.
+ */
+bool ftrace_walk_serves(const struct ftrace_walk *walk, struct ftrace_ops *const *ops,
+			unsigned int nr, const struct ftrace_callback *removed)
+{
+	unsigned int younger = walk_nr_younger(walk, ops, nr), off = 0;
+
+	lockdep_assert_held(&ftrace_lock);
+	for (unsigned int i = 0; i < walk->nr; i++) {
+		const struct ftrace_walk_call *call = &walk->call[i];
+
+		if (call->callback->off || (call->callback == removed && !call->flight)) {
+			off++;
+			continue;
+		}
+		if (nr > younger && ops[nr - 1]->flags & FTRACE_OPS_FL_DIRECT)
+			nr--;
+		if (nr == younger || ops[--nr]->callback != call->callback)
+			return false;
+	}
+	if (nr > younger && ops[nr - 1]->flags & FTRACE_OPS_FL_DIRECT)
+		nr--;
+	return nr == younger && younger <= walk->room - walk->nr && off <= walk->nr / 2;
 }
 
 /**
@@ -105,10 +162,12 @@ void ftrace_walk_func(unsigned long ip, unsigned long parent_ip, struct ftrace_o
 {
 	const struct ftrace_walker *walker = container_of(op, struct ftrace_walker, ops);
 	const struct ftrace_walk *walk = rcu_dereference_raw(walker->walk);
+	/* Pairs with the store in walk_add(). */
+	unsigned int nr = smp_load_acquire(&walk->nr);
 
-	for (unsigned int i = 0; i < walk->nr; i++) {
+	for (unsigned int i = nr; i--;) {
 		/* The previous callback may have filled in what the trampoline does not save. */
-		if (i && !walker->regs)
+		if (i != nr - 1 && !walker->regs)
 			arch_ftrace_reset_regs(fregs);
 		walk_call(&walk->call[i], ip, parent_ip, fregs);
 	}

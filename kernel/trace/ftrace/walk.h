@@ -27,15 +27,17 @@ struct ftrace_walk_call {
 };
 
 /**
- * struct ftrace_walk - the callbacks of a class with many ops; never changed
+ * struct ftrace_walk - the callbacks of a class with many ops
  * @dead: in the list of walks that no trampoline goes through any more
- * @nr: number of callbacks
- * @call: the callbacks, in the order in which they are called
+ * @nr: number of callbacks; grows with ftrace_lock held, read in any context
+ * @room: how many there is room for
+ * @call: the callbacks, the oldest first; the last is called first. What is there never changes
  */
 struct ftrace_walk {
 	struct list_head	dead;
 	unsigned int		nr;
-	struct ftrace_walk_call	call[] __counted_by(nr);
+	unsigned int		room;
+	struct ftrace_walk_call	call[] __counted_by(room);
 };
 
 /**
@@ -51,6 +53,9 @@ struct ftrace_walker {
 };
 
 struct ftrace_walk *ftrace_walk_make(struct ftrace_ops *const *ops, unsigned int nr);
+bool ftrace_walk_serves(const struct ftrace_walk *walk, struct ftrace_ops *const *ops,
+			unsigned int nr, const struct ftrace_callback *removed);
+void ftrace_walk_append(struct ftrace_walk *walk, struct ftrace_ops *const *ops, unsigned int nr);
 void ftrace_walk_free(struct ftrace_walk *walk);
 void ftrace_walk_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 		      struct ftrace_regs *fregs);

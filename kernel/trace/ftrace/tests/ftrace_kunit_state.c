@@ -42,6 +42,18 @@ static unsigned int state_users(const struct ftrace_class *c)
 	return users;
 }
 
+/* The next callback of a walk from the @at-th down, without those of removed ops. */
+static const struct ftrace_walk_call *state_next(const struct ftrace_walk *walk, unsigned int *at)
+{
+	while (*at) {
+		const struct ftrace_walk_call *call = &walk->call[--*at];
+
+		if (!call->callback->off)
+			return call;
+	}
+	return NULL;
+}
+
 /* The ops of a class, without the direct caller, are in the slots or in the walk. */
 static const char *state_caller(const struct ftrace_class *c)
 {
@@ -49,11 +61,14 @@ static const char *state_caller(const struct ftrace_class *c)
 	const struct ftrace_walk *walk = NULL;
 	struct ftrace_callback *direct = NULL;
 	bool regs = false;
-	unsigned int n = 0;
+	unsigned int n = 0, at = 0;
 
-	if (caller->walker)
+	if (caller->walker) {
 		walk = ftrace_locked(caller->walker->walk);
+		at = walk->nr;
+	}
 	for (unsigned int i = 0; i < c->nr; i++) {
+		const struct ftrace_walk_call *call;
 		struct ftrace_ops *ops = c->ops[i];
 
 		regs |= !!(ops->flags & FTRACE_OPS_FL_SAVE_REGS);
@@ -61,15 +76,16 @@ static const char *state_caller(const struct ftrace_class *c)
 			direct = ops->callback;
 			continue;
 		}
-		if (walk && (n >= walk->nr || walk->call[n].ops != ops ||
-			     walk->call[n].callback != ops->callback ||
-			     walk->call[n].func != ftrace_ops_get_func(ops)))
+		call = walk ? state_next(walk, &at) : NULL;
+		if (walk && (!call || call->ops != ops || call->callback != ops->callback ||
+			     call->func != ftrace_ops_get_func(ops)))
 			return "a walk calls another ops";
 		if (!walk && (n >= caller->nr || caller->slot[n].callback != ops->callback))
 			return "a slot calls another ops";
 		n++;
 	}
-	if (walk && (n != walk->nr || n <= FTRACE_MAX_SLOTS || caller->walker->regs != regs))
+	if (walk && (state_next(walk, &at) || n < FTRACE_MIN_WALK ||
+		     caller->walker->regs != regs))
 		return "a walk has more, or too few, or other registers";
 	if (!walk && n > FTRACE_MAX_SLOTS)
 		return "a trampoline has many slots";
@@ -88,7 +104,7 @@ static const char *state_target(const struct ftrace_class *c)
 {
 	unsigned long target = ftrace_targets[c->id];
 
-	if (c->walk || c->donor)
+	if (c->walk || c->donor || ftrace_class_waits(c))
 		return "a class waits for a trampoline";
 	if (c->caller && target != c->caller->tramp->addr)
 		return "a class does not call its trampoline";

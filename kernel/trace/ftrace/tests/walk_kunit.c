@@ -136,6 +136,29 @@ static void a_thousand_ops_share_a_function(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before);
 }
 
+/* One that comes and goes, where slots would just do: the site calls the same trampoline. */
+static void a_walk_stays_for_a_while(struct kunit *test)
+{
+	const unsigned int nr = FTRACE_MAX_SLOTS + 1;
+	struct many *m = many_make(test, nr, NULL);
+	unsigned long tramp;
+
+	many_register(test, m, nr);
+	tramp = ftrace_kunit_tramp(ftrace_kunit_func1);
+	for (unsigned int i = 0; i < 4 * nr; i++) {
+		many_unregister(test, &m[nr - 1], 1);
+		KUNIT_ASSERT_EQ(test, many_call(ftrace_kunit_func1), nr - 1);
+		many_register(test, &m[nr - 1], 1);
+		KUNIT_ASSERT_EQ(test, many_call(ftrace_kunit_func1), nr);
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_tramp(ftrace_kunit_func1), tramp);
+	}
+	many_unregister(test, m, nr - FTRACE_MIN_WALK - 1);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_tramp(ftrace_kunit_func1), tramp);
+	many_unregister(test, &m[nr - 1], 1);
+	KUNIT_EXPECT_NE(test, ftrace_kunit_tramp(ftrace_kunit_func1), tramp);
+	KUNIT_EXPECT_EQ(test, many_call(ftrace_kunit_func1), FTRACE_MIN_WALK);
+}
+
 /* All callbacks get the registers that the flags of the ops ask for, and no callback fakes them. */
 static void many_ops_get_registers(struct kunit *test)
 {
@@ -270,6 +293,7 @@ static void bad_site_keeps_its_walk(struct kunit *test)
 
 static struct kunit_case walk_cases[] = {
 	KUNIT_CASE_SLOW(a_thousand_ops_share_a_function),
+	KUNIT_CASE(a_walk_stays_for_a_while),
 	KUNIT_CASE(many_ops_get_registers),
 	KUNIT_CASE(functions_part_and_meet),
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
