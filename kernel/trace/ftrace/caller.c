@@ -7,6 +7,7 @@
  * work item that nobody waits for frees it, after the grace periods that cover a task in it.
  */
 #include <linux/ftrace_arch.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -152,10 +153,35 @@ static void caller_free(struct ftrace_caller *caller)
 
 /*
  * Trampolines that no site calls any more, and arrays that no trampoline goes through any
- * more; ftrace_lock held.
+ * more; how many bytes they take, until they are freed. ftrace_lock held.
  */
 static LIST_HEAD(dead_callers);
 static LIST_HEAD(dead_walks);
+static size_t dead_size;
+
+/*
+ * A grace period of RCU tasks can take long, and who makes trampolines die need not be privileged:
+ * a task that perf follows forks, and its child exits. From half of this size on, perf waits when
+ * it removes an ops. Above it, no ops gets functions.
+ */
+#define DEAD_MAX	SZ_16M
+
+static size_t caller_size(const struct ftrace_caller *caller)
+{
+	return struct_size(caller, slot, caller->nr) + caller->tramp->size;
+}
+
+static size_t caller_walk_size(const struct ftrace_walk *walk)
+{
+	return struct_size(walk, call, walk->room);
+}
+
+/* Does so much wait to be freed that no ops can get functions now? ftrace_lock held. */
+bool ftrace_callers_full(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+	return dead_size > DEAD_MAX;
+}
 
 static void caller_free_dead(struct work_struct *work)
 {
@@ -170,13 +196,17 @@ static void caller_free_dead(struct work_struct *work)
 	}
 	ftrace_wait_callbacks();
 	list_for_each_entry_safe(caller, next_caller, &callers, dead) {
-		scoped_guard(mutex, &ftrace_lock)
+		scoped_guard(mutex, &ftrace_lock) {
+			dead_size -= caller_size(caller);
 			caller_free(caller);
+		}
 		cond_resched();
 	}
 	list_for_each_entry_safe(walk, next_walk, &walks, dead) {
-		scoped_guard(mutex, &ftrace_lock)
+		scoped_guard(mutex, &ftrace_lock) {
+			dead_size -= caller_walk_size(walk);
 			ftrace_walk_free(walk);
+		}
 		cond_resched();
 	}
 }
@@ -201,6 +231,18 @@ void ftrace_callers_wait(void)
 	flush_work(&free_work);
 }
 
+/**
+ * ftrace_throttle - after the removal of an ops, wait if much memory waits to be freed
+ *
+ * Context: Process context, may sleep. No lock of ftrace_may_wait() held.
+ */
+void ftrace_throttle(void)
+{
+	ftrace_may_wait();
+	if (data_race(dead_size) > DEAD_MAX / 2)
+		ftrace_callers_wait();
+}
+
 /*
  * Lets @caller, which fits, walk another array. The old one is freed when no task can be in it.
  * ftrace_lock held.
@@ -211,6 +253,7 @@ void ftrace_caller_set_walk(struct ftrace_caller *caller, struct ftrace_walk *wa
 	walk = rcu_replace_pointer(caller->walker->walk, walk,
 				   lockdep_is_held(&ftrace_lock));
 	list_add_tail(&walk->dead, &dead_walks);
+	dead_size += caller_walk_size(walk);
 	caller_queue_free();
 }
 
@@ -219,5 +262,6 @@ void ftrace_caller_retire(struct ftrace_caller *caller)
 {
 	lockdep_assert_held(&ftrace_lock);
 	list_add_tail(&caller->dead, &dead_callers);
+	dead_size += caller_size(caller);
 	caller_queue_free();
 }

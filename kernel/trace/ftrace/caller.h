@@ -58,5 +58,6 @@ bool ftrace_caller_fits(const struct ftrace_caller *caller, struct ftrace_ops *c
 void ftrace_caller_set_walk(struct ftrace_caller *caller, struct ftrace_walk *walk);
 void ftrace_caller_retire(struct ftrace_caller *caller);
 void ftrace_callers_wait(void);
+bool ftrace_callers_full(void);
 
 #endif

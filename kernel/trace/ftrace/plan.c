@@ -693,6 +693,8 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	lockdep_assert_held(&ftrace_lock);
 	if (ftrace_killed())
 		return -ENODEV;
+	if (flags & FTRACE_PLAN_NAMED && ftrace_callers_full())
+		return -ENOMEM;
 
 	p.blanket = nr == 1 && plan_change_is_blanket(changes);
 	do {

@@ -39,8 +39,9 @@ struct ftrace_scope {
 
 /**
  * enum ftrace_plan_flags - what kind of change a plan is
- * @FTRACE_PLAN_NAMED: Fail with -EINVAL if a site that was named exactly cannot be
- *	traced.
+ * @FTRACE_PLAN_NAMED: An ops is registered, or somebody changes a filter. Fail with -EINVAL if a
+ *	site that was named exactly cannot be traced, and with -ENOMEM if too much memory waits
+ *	to be freed.
  * @FTRACE_PLAN_AGREED: The ops had these sites before, and agreed to share them. If two
  *	ops cannot share a site, the older one keeps it.
  * @FTRACE_PLAN_REMOVES: The only ops of the plan is being unregistered: it loses all

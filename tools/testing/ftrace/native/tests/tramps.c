@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Trampolines: what unwinders learn of each byte, and the memory that they are in. */
 #include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/execmem.h>
 #include <linux/ftrace_arch.h>
+#include <linux/kthread.h>
 #include <linux/memory.h>
 #include <linux/slab.h>
 
@@ -582,6 +584,171 @@ static void memory_is_given_back(struct kunit *test)
 	KUNIT_EXPECT_LE(test, native_nr_execmem(), before);
 }
 
+static bool is_in, go;
+
+static void wait_inside(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs)
+{
+	WRITE_ONCE(is_in, true);
+	while (!READ_ONCE(go))
+		cpu_relax();
+}
+
+static int call_func2(void *unused)
+{
+	ftrace_kunit_func2(1);
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return 0;
+}
+
+/* As long as a task is in a callback, no memory is freed that waits for a grace period. */
+static struct ftrace_ops waiter = { .func = wait_inside };
+
+static struct task_struct *hold_memory(struct kunit *test)
+{
+	struct task_struct *task;
+
+	is_in = false;
+	go = false;
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&waiter, ftrace_kunit_func2, true), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&waiter), 0);
+	task = kthread_run_on_cpu(call_func2, NULL, 2, "native/%u");
+	while (!READ_ONCE(is_in))
+		usleep_range(1000, 2000);
+	return task;
+}
+
+static void release_memory(struct task_struct *task)
+{
+	WRITE_ONCE(go, true);
+	kthread_stop(task);
+	unregister_ftrace_function(&waiter);
+	ftrace_free_filter(&waiter);
+}
+
+static struct ftrace_ops *add_crowd(struct kunit *test, unsigned int nr)
+{
+	struct ftrace_ops *some = kunit_kcalloc(test, nr, sizeof(*some), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, some);
+	for (unsigned int i = 0; i < nr; i++) {
+		some[i].func = ftrace_kunit_note_x;
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&some[i], ftrace_kunit_func1, true), 0);
+	}
+	return some;
+}
+
+static void remove_crowd(struct kunit *test, struct ftrace_ops *some, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		if (some[i].flags & FTRACE_OPS_FL_ENABLED)
+			KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&some[i]), 0);
+		ftrace_free_filter(&some[i]);
+	}
+}
+
+/* Ops that come and go where there are many leave their callbacks behind, and few arrays. */
+static void a_crowd_leaves_little(struct kunit *test)
+{
+	const unsigned int nr = 300, last = 200;
+	struct ftrace_ops *some = add_crowd(test, nr);
+	struct task_struct *task = hold_memory(test);
+	unsigned long live = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		if (i == nr - last)
+			live = native_live();
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&some[i]), 0);
+	}
+	KUNIT_EXPECT_LE(test, native_live() - live, last + last / 4);
+	live = native_live();
+	for (unsigned int i = 0; i < last; i++) {
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&some[i]), 0);
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&some[i]), 0);
+	}
+	KUNIT_EXPECT_LE(test, native_live() - live, last + last / 4);
+	release_memory(task);
+	remove_crowd(test, some, nr);
+}
+
+/* If too much waits to be freed, ops are not registered, but removed; until it is freed. */
+static void what_waits_is_bounded(struct kunit *test)
+{
+	const unsigned int nr = 60;
+	struct ftrace_ops *some = add_crowd(test, nr);
+	struct task_struct *task = hold_memory(test);
+	unsigned int rounds = 0;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&some[i]), 0);
+	while (!ret && rounds++ < 10000) {
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&some[0]), 0);
+		ret = register_ftrace_function(&some[0]);
+	}
+	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+	KUNIT_EXPECT_LT(test, native_nr_execmem(), SZ_16M / ARENA_SIZE);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&some[1]), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&some[2], ftrace_kunit_func2, true), -ENOMEM);
+	WRITE_ONCE(go, true);
+	ftrace_throttle();
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&some[0]), 0);
+	release_memory(task);
+	remove_crowd(test, some, nr);
+	native_settle();
+}
+
+static test_func_t tramps_func(unsigned int n)
+{
+	return (test_func_t)native_funcs[n];
+}
+
+/* A removal changes sites and slots in the order of their addresses, whichever came first. */
+static void slots_are_switched_off_in_order(struct kunit *test)
+{
+	const unsigned int nr = 20;
+	struct ftrace_ops *some = kunit_kcalloc(test, nr, sizeof(*some), GFP_KERNEL);
+	struct ftrace_ops *all = &some[0], *beside = &some[1], *low = &some[3];
+	unsigned int unsorted = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, some);
+	for (unsigned int i = 0; i < nr; i++) {
+		some[i].func = ftrace_kunit_note_x;
+		ftrace_kunit_add_ops(test, &some[i]);
+	}
+	/* These leave room at a low address. */
+	for (struct ftrace_ops *ops = low; ops < some + nr; ops++) {
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, tramps_func(ops - low), true), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		test_func_t func = tramps_func(100 + i);
+
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&beside[i], func, true), 0);
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(all, func, !i), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&beside[i]), 0);
+		if (i)
+			break;
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(all), 0);
+		for (struct ftrace_ops *ops = low; ops < some + nr; ops++)
+			KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
+		native_settle();
+	}
+	KUNIT_EXPECT_LT(test, ftrace_kunit_tramp(tramps_func(101)),
+			ftrace_kunit_tramp(tramps_func(100)));
+
+	native_nr_pokes = 0;
+	native_perf_wants = true;
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(all), 0);
+	native_perf_wants = false;
+	/* Two sites and three slots: one trampoline had the second function for a moment. */
+	KUNIT_EXPECT_EQ(test, native_nr_pokes, 5U);
+	for (unsigned int i = 1; i < min(native_nr_pokes, 5U); i++)
+		unsorted += native_pokes[i - 1].addr >= native_pokes[i].addr;
+	KUNIT_EXPECT_EQ(test, unsorted, 0U);
+}
+
 static struct kunit_case tramps_cases[] = {
 	KUNIT_CASE(layouts_are_known),
 	KUNIT_CASE(layouts_of_recorders_are_known),
@@ -595,6 +762,9 @@ static struct kunit_case tramps_cases[] = {
 	KUNIT_CASE(new_memory_may_fail),
 	KUNIT_CASE(neighbours_are_found),
 	KUNIT_CASE(memory_is_given_back),
+	KUNIT_CASE(slots_are_switched_off_in_order),
+	KUNIT_CASE(a_crowd_leaves_little),
+	KUNIT_CASE(what_waits_is_bounded),
 	{ }
 };
 
