@@ -15,6 +15,7 @@
 #include "ipmodify.h"
 #include "ops.h"
 #include "plan.h"
+#include "sysctl.h"
 
 static int direct_check(const struct ftrace_ops *ops)
 {

@@ -280,13 +280,9 @@ int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 static int many_mod(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
 	struct ftrace_hash *all __free(ftrace_hash) = NULL;
-	int ret;
 
 	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash, false))
 		return -EINVAL;
-	ret = ftrace_ask_unseen(ops, hash);
-	if (ret)
-		return ret;
 	all = many_with(ops, hash);
 	return all ? many_set_filter(ops, all) : -ENOMEM;
 }

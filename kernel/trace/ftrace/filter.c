@@ -11,6 +11,7 @@
 #include "hash.h"
 #include "ops.h"
 #include "plan.h"
+#include "sysctl.h"
 
 /* The user of the filter @hash: @ops, or an ops that runs under it; NULL if there is none. */
 static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)

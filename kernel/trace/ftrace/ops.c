@@ -21,6 +21,7 @@
 #include "ops.h"
 #include "pid.h"
 #include "plan.h"
+#include "sysctl.h"
 #include "table.h"
 
 /* core.h says what this lock guards. */
@@ -30,7 +31,6 @@ DEFINE_MUTEX(direct_mutex);
 LIST_HEAD(ftrace_ops_registered);
 
 int ftrace_enabled __read_mostly = 1;
-static bool functions_off;	/* by kernel.ftrace_enabled */
 
 /* Set by ftrace_kill(), never cleared. */
 int ftrace_disabled __read_mostly;
@@ -91,7 +91,7 @@ bool ftrace_ops_active(const struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_lock);
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED) || ops->flags & FTRACE_OPS_FL_STUB)
 		return false;
-	return !functions_off || ops->flags & FTRACE_OPS_FL_PERMANENT;
+	return !ftrace_all_off() || ops->flags & FTRACE_OPS_FL_PERMANENT;
 }
 
 /* The sites that an ops is on, or may get: those of its filter. */
@@ -171,68 +171,6 @@ static int __init ops_rebuild_early_tramps(void)
 }
 core_initcall(ops_rebuild_early_tramps);
 
-/*
- * Another ops than @ops with one of @flags that wants the function at @ip. While tracing is off, no
- * site shows it.
- */
-static struct ftrace_ops *ops_unseen_on(const struct ftrace_ops *ops, unsigned long ip,
-					unsigned long flags)
-{
-	struct ftrace_ops *op;
-
-	for_each_ftrace_ops(op)
-		if (op != ops && op->flags & flags && ftrace_ops_wants(op, ip))
-			return op;
-	return NULL;
-}
-
-/*
- * Would @filter, in place of @old, conflict with other ops once tracing is enabled again? Until
- * then owners of direct callers cannot be asked for a new ops, so ops that would need to agree do
- * not share a function. ftrace_lock held.
- */
-bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
-			   struct ftrace_hash *filter)
-{
-	const unsigned long picky = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT;
-	struct ftrace_func_entry *entry;
-	struct hlist_node *tmp;
-	int i;
-
-	lockdep_assert_held(&ftrace_lock);
-	if (!functions_off || !(ops->flags & picky) || ftrace_hash_empty(filter))
-		return false;
-	for_each_ftrace_entry(filter, entry, tmp, i)
-		if (!ftrace_lookup_ip(old, entry->ip) && ops_unseen_on(ops, entry->ip, picky))
-			return true;
-	return false;
-}
-
-/*
- * While tracing is off, asks the owner of a direct caller, of which another address is about to be
- * called, to share those of @funcs that it shares with an ops that changes the instruction pointer:
- * no plan sees them. 0 or the refusal. direct_mutex and ftrace_lock held, as for the question of a
- * plan.
- */
-int ftrace_ask_unseen(struct ftrace_ops *direct, struct ftrace_hash *funcs)
-{
-	const enum ftrace_ops_cmd cmd = FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF;
-	struct ftrace_func_entry *entry;
-	struct hlist_node *tmp;
-	int i, ret = 0;
-
-	lockdep_assert_held(&ftrace_lock);
-	if (!functions_off)
-		return 0;
-	for_each_ftrace_entry(funcs, entry, tmp, i) {
-		if (ops_unseen_on(direct, entry->ip, FTRACE_OPS_FL_IPMODIFY))
-			ret = ftrace_direct_agrees(direct, entry->ip, cmd);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
 /* The core does not call the ops any more. */
 static void ops_end(struct ftrace_ops *ops)
 {
@@ -267,7 +205,7 @@ int ftrace_ops_start(struct ftrace_ops *ops)
 		return -EINVAL;
 	if (ops->flags & FTRACE_OPS_FL_ENABLED || ops->callback)
 		return -EBUSY;
-	if (ops->flags & FTRACE_OPS_FL_PERMANENT && !ftrace_enabled)
+	if (ops->flags & FTRACE_OPS_FL_PERMANENT && ftrace_all_off())
 		return -EBUSY;
 	filter = ftrace_locked(ops->func_hash->filter_hash);
 	if (ops->flags & FTRACE_OPS_FL_IPMODIFY && ftrace_hash_empty(filter))
@@ -473,39 +411,4 @@ void ftrace_kill(void)
 int ftrace_is_dead(void)
 {
 	return ftrace_killed();
-}
-
-/*
- * Switches all ops off, or on again: -EBUSY if one is permanent, -ENOMEM. direct_mutex and
- * ftrace_lock held: no direct caller comes back to a site after its owner would have been asked.
- */
-int ftrace_set_enabled(bool on)
-{
-	const struct ftrace_scope scope = { .all = true };
-	struct ftrace_change *changes __free(kvfree) = NULL;
-	struct ftrace_ops *ops;
-	unsigned int nr = 0;
-	int ret;
-
-	lockdep_assert_held(&direct_mutex);
-	lockdep_assert_held(&ftrace_lock);
-	if (functions_off == !on)
-		return 0;
-	for_each_ftrace_ops(ops) {
-		if (!on && ops->flags & FTRACE_OPS_FL_PERMANENT)
-			return -EBUSY;
-		nr++;
-	}
-
-	changes = kvcalloc(max(nr, 1U), sizeof(*changes), GFP_KERNEL);
-	if (!changes)
-		return -ENOMEM;
-	functions_off = !on;
-	nr = 0;
-	for_each_ftrace_ops(ops)
-		changes[nr++] = (struct ftrace_change){ ops, ftrace_ops_active(ops) };
-	ret = nr ? ftrace_plan_run(changes, nr, &scope, FTRACE_PLAN_AGREED) : 0;
-	if (ret)
-		functions_off = on;
-	return ret;
 }

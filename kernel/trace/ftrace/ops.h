@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Ops: registered, unregistered, switched on and off. */
+/* Ops: registered and unregistered. */
 #ifndef _FTRACE_OPS_H
 #define _FTRACE_OPS_H
 
@@ -23,10 +23,6 @@ int ftrace_ops_start(struct ftrace_ops *ops);
 int ftrace_ops_stop(struct ftrace_ops *ops);
 void ftrace_ops_stop_wait(struct ftrace_ops *ops);
 int ftrace_ops_replace(struct ftrace_ops *old, struct ftrace_ops *new);
-bool ftrace_clashes_unseen(struct ftrace_ops *ops, struct ftrace_hash *old,
-			   struct ftrace_hash *filter);
-int ftrace_ask_unseen(struct ftrace_ops *direct, struct ftrace_hash *funcs);
-int ftrace_set_enabled(bool on);
 
 /* subops.c: ops that run under another ops */
 int ftrace_subops_set_guard(struct ftrace_ops *ops);

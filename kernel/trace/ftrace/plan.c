@@ -30,6 +30,7 @@
 #include "core.h"
 #include "hash.h"
 #include "plan.h"
+#include "sysctl.h"
 #include "table.h"
 
 struct plan {
@@ -137,28 +138,6 @@ static int plan_check(const struct plan *p, const struct ftrace_class *from,
 	return ret;
 }
 
-/*
- * An ops whose filter has a site may have been refused there when a module was loaded. The ops
- * must not get the site later because nobody asks again. Of the ops that never share a site,
- * the oldest one stays, as in mod_trace_new_table(). The oldest one is the last of the set.
- */
-static unsigned int plan_drop_rivals(struct ftrace_ops **set, unsigned int nr)
-{
-	const unsigned long rival_flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT;
-	unsigned long seen = 0;
-	unsigned int kept = nr;
-
-	for (unsigned int i = nr; i--; ) {
-		unsigned long alone = set[i]->flags & rival_flags;
-
-		if (!(seen & alone))
-			set[--kept] = set[i];
-		seen |= alone;
-	}
-	memmove(set, set + kept, (nr - kept) * sizeof(*set));
-	return nr - kept;
-}
-
 /* A set that cannot share the site is refused before anything is made for it. */
 static struct ftrace_class *plan_class(struct plan *p, struct ftrace_class *from,
 				       unsigned long ip)
@@ -173,7 +152,7 @@ static struct ftrace_class *plan_class(struct plan *p, struct ftrace_class *from
 		return ERR_PTR(-ENOMEM);
 	nr = plan_set(p, from, ip, set);
 	if (p->flags & FTRACE_PLAN_AGREED)
-		nr = plan_drop_rivals(set, nr);
+		nr = ftrace_drop_rivals(set, nr);
 	ret = plan_check(p, from, set, nr, ip);
 	if (ret)
 		return ERR_PTR(ret);

@@ -13,7 +13,6 @@
 #include "../class.h"
 #include "../core.h"
 #include "ftrace_kunit.h"
-#include "../ipmodify.h"
 #include "../ops.h"
 #include "../table.h"
 
@@ -79,22 +78,6 @@ void ftrace_kunit_add_ops(struct kunit *test, struct ftrace_ops *ops)
 int ftrace_kunit_filter(struct ftrace_ops *ops, test_func_t func, bool reset)
 {
 	return ftrace_set_filter_ip(ops, (unsigned long)func, 0, reset);
-}
-
-static void kunit_switch_on(void *unused)
-{
-	guard(mutex)(&direct_mutex);
-	guard(mutex)(&ftrace_lock);
-	ftrace_set_enabled(true);
-}
-
-/* As the sysctl ftrace_enabled does. When the case ends, tracing is on. */
-int ftrace_kunit_switch(struct kunit *test, bool on)
-{
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, kunit_switch_on, NULL), 0);
-	guard(mutex)(&direct_mutex);
-	guard(mutex)(&ftrace_lock);
-	return ftrace_set_enabled(on);
 }
 
 struct ftrace_site *ftrace_kunit_site(test_func_t func, struct ftrace_table **t)

@@ -37,7 +37,6 @@ const char *ftrace_kunit_calls_of(test_func_t func);
 int ftrace_kunit_alone(struct kunit *test);
 void ftrace_kunit_add_ops(struct kunit *test, struct ftrace_ops *ops);
 int ftrace_kunit_filter(struct ftrace_ops *ops, test_func_t func, bool reset);
-int ftrace_kunit_switch(struct kunit *test, bool on);
 
 struct ftrace_site *ftrace_kunit_site(test_func_t func, struct ftrace_table **t);
 struct ftrace_class *ftrace_kunit_class(test_func_t func);

@@ -177,10 +177,7 @@ static void an_ops_changes_its_kind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&both, other), -EINVAL);
 	many_expect(test, one, 0, 0);
 
-	/* While no ops is on a site, its filter tells which functions it has. */
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&both, changed), -EINVAL);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
 	many_expect(test, one, 0, 0);
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&both, first), 0);
 	many_expect(test, 0, 0, 0);
@@ -211,9 +208,6 @@ static void callbacks_share_functions(struct kunit *test)
 	many_expect(test, other, one, 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&callback), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func1)->direct, other);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
-	many_expect(test, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func2)->direct, one);
 
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, swapped), 0);
@@ -285,14 +279,6 @@ static void owner_is_asked_about_functions(struct kunit *test)
 	answer = -EAGAIN;
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_mod(&many, changed, true), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, asked_of, ftrace_location((unsigned long)func2));
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func2)->direct, one);
-
-	/* Also while tracing is off, because nobody asks when it is switched on. */
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
-	asked_of = 0;
-	KUNIT_EXPECT_EQ(test, update_ftrace_direct_mod(&many, changed, true), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, asked_of, ftrace_location((unsigned long)func2));
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(func2)->direct, one);
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);

@@ -149,11 +149,6 @@ static void older_ops_get_new_functions(struct kunit *test)
 	modules_expect_older(test);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
-
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
-	KUNIT_EXPECT_TRUE(test, modules_site_calls(1, 0));
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
-	modules_expect_older(test);
 }
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS

@@ -57,46 +57,6 @@ static void conflict_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), before);
 }
 
-/* As when a module with the function was loaded, and @ops was refused for it. */
-static int share_be_refused(struct ftrace_ops *ops, test_func_t func)
-{
-	struct ftrace_hash *filter;
-
-	guard(mutex)(&ftrace_lock);
-	filter = rcu_dereference_protected(ops->func_hash->filter_hash,
-					   lockdep_is_held(&ftrace_lock));
-	return ftrace_hash_add(filter, ftrace_location((unsigned long)func), false);
-}
-
-/* An ops that was refused for a function does not get it when tracing is switched on. */
-static void switching_attaches_no_rival(struct kunit *test)
-{
-	static struct ftrace_ops old = {
-		.func = ftrace_kunit_note,
-		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
-		.private = (void *)'o',
-	};
-	static struct ftrace_ops young = {
-		.func = ftrace_kunit_note,
-		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
-		.private = (void *)'y',
-	};
-
-	ftrace_kunit_add_ops(test, &old);
-	ftrace_kunit_add_ops(test, &young);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&old, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&young, ftrace_kunit_func2, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&old), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&young), 0);
-	KUNIT_ASSERT_EQ(test, share_be_refused(&young, ftrace_kunit_func1), 0);
-
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
-	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
-	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "o");
-	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "y");
-}
-
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 static const unsigned long stub = (unsigned long)ftrace_stub_direct_tramp;
 
@@ -289,37 +249,6 @@ static void new_addresses_are_asked_about(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked, 0);
 }
 
-/* While tracing is off, a direct caller can be changed, and is not put on its functions. */
-static void switched_off_callers_can_change(struct kunit *test)
-{
-	unsigned long other = (unsigned long)ftrace_stub;
-
-	share_func1(test);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
-	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, other), 0);
-	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
-	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, other));
-}
-
-/* But what is called then may not be able to share a function, and nobody asks later. */
-static void switched_off_callers_are_asked(struct kunit *test)
-{
-	unsigned long other = (unsigned long)ftrace_stub;
-
-	share_func1_both(test);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
-	answer = -EAGAIN;
-	asked = 0;
-	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, other), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF));
-	KUNIT_EXPECT_EQ(test, direct.direct_call, stub);
-	answer = 0;
-	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct, other), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_class(ftrace_kunit_func1)->direct, other);
-}
-
 /* An owner that agreed is told if the ops is not registered after all. */
 static void owners_hear_of_a_failure(struct kunit *test)
 {
@@ -342,56 +271,6 @@ static void sharing_outlives_a_rival(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), -EBUSY);
 	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER));
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
-}
-
-/* Nor does it get a function that the oldest one shares with a direct caller. */
-static void switching_attaches_no_third(struct kunit *test)
-{
-	answer = 0;
-	ftrace_kunit_add_ops(test, &direct);
-	ftrace_kunit_add_ops(test, &redirect);
-	ftrace_kunit_add_ops(test, &rival);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&direct, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func2, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, stub), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&rival), 0);
-	KUNIT_ASSERT_EQ(test, share_be_refused(&rival, ftrace_kunit_func1), 0);
-
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
-	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
-	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "v");
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
-	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
-}
-
-/* Switching tracing off and on asks no owner, and no ops is added meanwhile. */
-static void switching_asks_nobody(struct kunit *test)
-{
-	share_func1_both(test);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func1, true), 0);
-
-	answer = -EBUSY;
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
-	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func3, false), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&redirect, (unsigned long)ftrace_kunit_func3,
-						   1, 0), 0);
-	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), -EBUSY);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func2, true), 0);
-	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func1, false), -EBUSY);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&rival), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
-	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "r");
-	KUNIT_EXPECT_EQ(test, asked, 0);
-
-	answer = 0;
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
-	KUNIT_EXPECT_EQ(test, asked, BIT(FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER));
-	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, stub));
 }
 
 /*
@@ -467,19 +346,14 @@ static void filters_ask(struct kunit *test)
 
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(conflict_changes_nothing),
-	KUNIT_CASE(switching_attaches_no_rival),
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	KUNIT_CASE(direct_callers_are_asked),
 	KUNIT_CASE(second_direct_callers_are_asked),
 	KUNIT_CASE(second_direct_callers_are_refused),
 	KUNIT_CASE(callers_without_owner_share_nothing),
 	KUNIT_CASE(new_addresses_are_asked_about),
-	KUNIT_CASE(switched_off_callers_can_change),
-	KUNIT_CASE(switched_off_callers_are_asked),
 	KUNIT_CASE(owners_hear_of_a_failure),
 	KUNIT_CASE(sharing_outlives_a_rival),
-	KUNIT_CASE(switching_asks_nobody),
-	KUNIT_CASE(switching_attaches_no_third),
 	KUNIT_CASE(far_callers_are_refused),
 	KUNIT_CASE(filters_ask),
 #endif

@@ -78,8 +78,6 @@ static void site_change_others(struct kunit *test, struct ftrace_ops *ops)
 		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(ops, ftrace_kunit_note_x, NULL), 0);
 		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(ops, ftrace_kunit_note, NULL), 0);
 	}
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, false), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_switch(test, true), 0);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "a");
 }
 
