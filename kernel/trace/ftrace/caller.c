@@ -239,6 +239,7 @@ void ftrace_callers_wait(void)
 void ftrace_throttle(void)
 {
 	ftrace_may_wait();
+	/* A guess is enough: somebody else may add to it right now, and then waits, too. */
 	if (data_race(dead_size) > DEAD_MAX / 2)
 		ftrace_callers_wait();
 }

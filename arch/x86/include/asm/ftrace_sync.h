@@ -14,7 +14,7 @@ void ftrace_sync_now(void);
 /**
  * ftrace_sync_entry - serialise if call sites have changed since this CPU did so
  *
- * Context: RCU has just begun to watch this CPU, after a full barrier; or an NMI or a warning, which
+ * Context: RCU has just begun to watch this CPU, after a full barrier; or an NMI or a warning, that
  *	may have come before the CPU had done this. Before anything that can be traced.
  */
 static __always_inline void ftrace_sync_entry(void)

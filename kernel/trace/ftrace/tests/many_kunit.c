@@ -349,7 +349,7 @@ static void functions_come_again(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, update_ftrace_direct_add(ops, lost.hash), 0);
 	task = kthread_run_on_cpu(many_lose, &lost, cpu, "ftrace_kunit/%u");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-	while (data_race(READ_ONCE(ops->flags)) & FTRACE_OPS_FL_ENABLED)
+	while (READ_ONCE(ops->flags) & FTRACE_OPS_FL_ENABLED)
 		schedule_timeout_idle(1);
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(ops, lost.hash), 0);
 	KUNIT_EXPECT_EQ(test, kthread_stop(task), 0);
