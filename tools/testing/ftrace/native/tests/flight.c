@@ -163,6 +163,25 @@ static void record(struct writer *w, u32 nr, bool tramp)
 		ftrace_flight_func(IP(nr), CALLER(nr), &ops, NULL);
 }
 
+/* The place comes last, so that another CPU finds both or neither. */
+static void own(struct owner *owner, u64 place, u32 nr)
+{
+	WRITE_ONCE(owner->place, 0);
+	/* Pairs with the barriers in another_owns(). */
+	smp_wmb();
+	WRITE_ONCE(owner->nr, nr);
+	smp_store_release(&owner->place, place);
+}
+
+static bool another_owns(const struct owner *owner, u64 place, u32 nr)
+{
+	if (smp_load_acquire(&owner->place) != place || READ_ONCE(owner->nr) == nr)
+		return false;
+	/* The next lap may just have begun to take the place; pairs with own(). */
+	smp_rmb();
+	return READ_ONCE(owner->place) == place;
+}
+
 /* A call is over, and those that have interrupted it. */
 static void call_ends(struct writer *w, struct made *made, u64 lost)
 {
@@ -178,8 +197,9 @@ static void call_ends(struct writer *w, struct made *made, u64 lost)
 	for (; w->top > place && w->top >> 32 == place >> 32; w->top--)
 		w->owner[(u32)w->top - 1].place = 0;
 	w->top = place;
-	if (slots == 1 && !lost)
-		w->owner[(u32)place - 1] = (struct owner){ place - 1, nr };
+	/* The record of a call that interrupted this one may be the only one, if recording was off. */
+	if (slots == 1 && !lost && calls == 1)
+		own(&w->owner[(u32)place - 1], place - 1, nr);
 	WRITE_ONCE(made->end, get_cycles());
 	WRITE_ONCE(made->after, place);
 }
@@ -221,7 +241,7 @@ static void check_call(const struct writer *w, const struct made *made, u64 plac
 		wrong = "has another task";
 	else if (place < made->before || place >= READ_ONCE(made->after))
 		wrong = "is out of order";
-	else if (owner->place == place && owner->nr != made->nr)
+	else if (another_owns(owner, place, made->nr))
 		wrong = "is in place of another one";
 	else if (made->seen == w->reads)
 		wrong = "is there twice";
