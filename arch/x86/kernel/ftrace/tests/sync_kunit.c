@@ -108,12 +108,16 @@ static void sync_call(unsigned long ip, unsigned long parent_ip, struct ftrace_o
 
 static struct ftrace_ops sync_ops = { .func = sync_call };
 
-/* RCU does not watch this CPU any more, and a broadcast leaves it alone. */
+/*
+ * RCU does not watch this CPU any more, as if it were idle, and a broadcast leaves it alone. An
+ * exception counts in @nmi_nesting: the first makes RCU watch, and its end is the end of that.
+ */
 static __always_inline unsigned long sync_leave(void)
 {
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
+	raw_cpu_write(context_tracking.nmi_nesting, 0);
 	ct_state_inc(CT_RCU_WATCHING);
 	raw_cpu_write(ftrace_synced, raw_cpu_read(ftrace_synced) - 1);
 	WRITE_ONCE(sync_outside.cpu, raw_smp_processor_id());
@@ -124,6 +128,7 @@ static __always_inline void sync_return(unsigned long flags)
 {
 	WRITE_ONCE(sync_outside.cpu, -1);
 	ct_state_inc(CT_RCU_WATCHING);
+	raw_cpu_write(context_tracking.nmi_nesting, CT_NESTING_IRQ_NONIDLE);
 	ftrace_sync_entry();
 	raw_local_irq_restore(flags);
 }
