@@ -697,7 +697,7 @@ static void flight_free_dead(struct work_struct *work)
 
 	ftrace_may_wait();
 	tracepoint_synchronize_unregister();
-	/* Who switches tracing off looks at the recorder with preemption off. */
+	/* Who switches tracing off, and the ring buffer, look at it with preemption off. */
 	synchronize_rcu();
 	llist_for_each_entry_safe(flight, next, dead, dead) {
 		scoped_guard(mutex, &flight_mutex)

@@ -87,7 +87,6 @@ void ftrace_flight_pause(struct ftrace_flight *flight, bool pause);
 void ftrace_flight_clear(struct ftrace_flight *flight, int cpu);
 void ftrace_flight_text_gone(unsigned long start, unsigned long end, bool named);
 unsigned long ftrace_flight_name(unsigned long addr, u64 cycles);
-void ftrace_flight_mark(struct ftrace_flight *flight);
 void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next);
 void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			struct ftrace_regs *fregs);

@@ -307,6 +307,8 @@ void ftrace_flight_print_header(struct seq_file *m)
 			flight_count(flight, cpu, &written, &kept, &lost);
 		seq_printf(m, "# records-in-rings/records-written: %llu/%llu   lost: %llu\n",
 			   kept, written, lost);
+		seq_printf(m, "# times of events are exact, times of calls are %s\n",
+			   flight->timed ? "exact" : "computed from others around them");
 		seq_puts(m, "# of calls, interrupts, need-resched, context and preemption are not recorded\n#\n");
 	}
 	trace_default_header(m);

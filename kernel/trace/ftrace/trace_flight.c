@@ -157,6 +157,7 @@ static int flight_start(struct trace_array *tr, struct ftrace_flight *flight)
 	flight_first_tasks(flight);
 	flight->start = ftrace_flight_stamp_now(tr);
 	WRITE_ONCE(tr->flight, flight);
+	ring_buffer_set_flight(tr->array_buffer.buffer, flight);
 	trace_flight_switched(tr);
 	return 0;
 }
@@ -197,6 +198,7 @@ static void flight_tracer_reset(struct trace_array *tr)
 	ftrace_flight_off(flight, true);
 	unregister_ftrace_function(tr->ops);
 	flight_unwatch(flight);
+	ring_buffer_set_flight(tr->array_buffer.buffer, NULL);
 	WRITE_ONCE(tr->flight, NULL);
 	WRITE_ONCE(tr->ops->flight, NULL);
 	tracing_stop_cmdline_record();

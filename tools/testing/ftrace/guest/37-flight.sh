@@ -316,6 +316,24 @@ is "$(sed -n 's/.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/p' "$TRACING/trace" | sort -n
 	"calls and events are in the order of their times"
 set_to "" trace
 
+# An event has an exact time, calls have those of the times around them. A call writes each event.
+set_to vfs_write set_ftrace_filter
+set_to x86-tsc trace_clock
+set_to "" trace
+set_to 1 tracing_on
+i=0
+while [ $i -lt 30 ]; do
+	echo "mark $i" > "$TRACING/trace_marker"
+	i=$((i + 1))
+done
+set_to 0 tracing_on
+is "$(ours "$TRACING/trace" | sed -n "s/^vfs_write <-.*/call/p; s/^tracing_mark_write: mark //p" | sed -n "/^0\$/,/^29\$/p" | joined)" \
+	"$({ echo 0; i=1; while [ $i -lt 30 ]; do echo call; echo $i; i=$((i + 1)); done; } | joined)" \
+	"each call is shown on the right side of events"
+set_to vfs_read set_ftrace_filter
+set_to local trace_clock
+set_to "" trace
+
 # The same calls and events, in pages of the ring buffer: more than a page, and a time that needs an
 # event of its own.
 set_to "vfs_* ksys_*" set_ftrace_filter

@@ -24,6 +24,7 @@ struct trace_buffer {
 	bool		on;
 	atomic_t	disabled;
 	unsigned long	size;
+	struct ftrace_flight *flight;
 	struct cpu_ring	*ring[NATIVE_CPUS];
 };
 
@@ -66,6 +67,19 @@ bool ring_buffer_expanded(struct trace_buffer *b)
 	return true;
 }
 
+void ring_buffer_set_flight(struct trace_buffer *b, struct ftrace_flight *flight)
+{
+	WRITE_ONCE(b->flight, flight);
+}
+
+static void mark_flight(struct trace_buffer *b)
+{
+	struct ftrace_flight *flight = READ_ONCE(b->flight);
+
+	if (flight)
+		ftrace_flight_mark(flight);
+}
+
 /* As in the kernel, preemption stays off until the event is committed. */
 struct ring_buffer_event *ring_buffer_lock_reserve(struct trace_buffer *b, unsigned long length)
 {
@@ -97,6 +111,9 @@ struct ring_buffer_event *ring_buffer_lock_reserve(struct trace_buffer *b, unsig
 	event->time_delta = size;
 	event->array[0] = length;
 	ring->reserved = ring->used + size;
+	/* Before and after the time of the event; here, an event has none. */
+	mark_flight(b);
+	mark_flight(b);
 	return event;
 }
 

@@ -5,6 +5,7 @@
 #include <linux/glob.h>
 #include <linux/sched/clock.h>
 #include <linux/seq_file.h>
+#include <linux/timex.h>
 
 #include "ftrace/flight.h"
 #include "trace.h"
@@ -450,7 +451,8 @@ static void one_bad_site_is_no_harm(struct kunit *test)
 	native_expect_file(test, "enabled_functions", "");
 }
 
-#define RECORDS		"# records-in-rings/records-written: *\n# of calls, *\n#\n"
+#define RECORDS \
+	"# records-in-rings/records-written: *\n# times of * calls are computed *\n# of calls, *\n#\n"
 #define ENTRIES		"# entries-in-buffer/entries-written: *\n#\n"
 
 /* The header of the flight recorder follows the options that its lines follow. */
@@ -541,6 +543,60 @@ static void rings_are_waited_for(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_is_singular(&ftrace_flights));
 }
 
+static void wait_cycles(u64 nr)
+{
+	u64 begin = get_cycles();
+
+	while (get_cycles() - begin < nr)
+		cpu_relax();
+}
+
+/* Calls of code that is in the upper 2 GB, as the kernel's is. */
+static void record_calls(unsigned int nr)
+{
+	struct ftrace_ops ops = { .flight = tr->flight };
+
+	while (nr--)
+		ftrace_flight_func(0xffffffff81000000UL, 0xffffffff82000000UL, &ops, NULL);
+}
+
+static void record_event(const struct trace_array *of)
+{
+	struct trace_buffer *buffer = of->array_buffer.buffer;
+	struct ring_buffer_event *event = trace_buffer_lock_reserve(buffer, TRACE_PRINT,
+								    sizeof(struct print_entry), 0);
+
+	if (event)
+		trace_buffer_unlock_commit_nostack(buffer, event);
+}
+
+/* Calls are spread over the time between others, but not to the other side of an event. */
+static void calls_stay_before_events(struct kunit *test)
+{
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+	unsigned int cpu, before = 0, after = 0;
+	u64 event;
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	cpu = raw_smp_processor_id();
+	record_calls(10);
+	/* An event of another trace array. */
+	record_event(top_trace_array());
+	wait_cycles(100000);
+	record_event(tr);
+	event = get_cycles();
+	wait_cycles(100000);
+	record_calls(5);
+	wait_cycles(1000000);
+	tracer_tracing_off(tr);
+	ftrace_flight_rewind(tr->flight, &cursor, cpu);
+	while (ftrace_flight_next(tr->flight, &cursor, &call))
+		++*(call.time < event ? &before : &after);
+	KUNIT_EXPECT_EQ(test, before, 10);
+	KUNIT_EXPECT_EQ(test, after, 5);
+}
+
 static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(calls_are_recorded),
 	KUNIT_CASE(one_bad_site_is_no_harm),
@@ -559,6 +615,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(rings_come_with_cpus),
 	KUNIT_CASE(recorded_calls_are_entries),
 	KUNIT_CASE(rings_are_waited_for),
+	KUNIT_CASE(calls_stay_before_events),
 	{ }
 };
 
