@@ -103,7 +103,7 @@ void ftrace_flight_open(struct trace_iterator *iter)
 	/* A dump, with interrupts off, has cursors of its own. */
 	if (iter->snapshot || irqs_disabled())
 		return;
-	fi = kvzalloc(struct_size(fi, cursor, nr_cpu_ids), GFP_KERNEL);
+	fi = flight ? kvzalloc(struct_size(fi, cursor, nr_cpu_ids), GFP_KERNEL) : NULL;
 	if (!fi) {
 		iter->private = ERR_PTR(-ENOMEM);
 		return;

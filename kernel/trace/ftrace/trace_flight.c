@@ -141,31 +141,55 @@ static void flight_first_tasks(struct ftrace_flight *flight)
 	}
 }
 
-static int flight_start(struct trace_array *tr, struct ftrace_flight *flight)
+/* Makes a recorder for a trace array that has none, and starts it. */
+static int flight_start(struct trace_array *tr, bool timed)
 {
+	struct ftrace_flight *flight;
 	int ret;
 
+	flight = ftrace_flight_make(tr->flight_size ?: DEFAULT_SIZE, tr->name, timed);
+	if (!flight)
+		return -ENOMEM;
 	tr->ops->flight = flight;
 	ret = flight_watch(flight);
 	if (ret)
-		return ret;
+		goto no_watch;
 	ret = register_ftrace_function(tr->ops);
-	if (ret) {
-		flight_unwatch(flight);
-		return ret;
-	}
+	if (ret)
+		goto no_calls;
 	flight_first_tasks(flight);
 	flight->start = ftrace_flight_stamp_now(tr);
 	WRITE_ONCE(tr->flight, flight);
 	ring_buffer_set_flight(tr->array_buffer.buffer, flight);
 	trace_flight_switched(tr);
 	return 0;
+
+no_calls:
+	flight_unwatch(flight);
+no_watch:
+	tr->ops->flight = NULL;
+	ftrace_flight_put(flight);
+	return ret;
+}
+
+static void flight_stop(struct trace_array *tr)
+{
+	struct ftrace_flight *flight = tr->flight;
+
+	/* No memory, when an option was changed. */
+	if (!flight)
+		return;
+	ftrace_flight_off(flight, true);
+	unregister_ftrace_function(tr->ops);
+	flight_unwatch(flight);
+	ring_buffer_set_flight(tr->array_buffer.buffer, NULL);
+	WRITE_ONCE(tr->flight, NULL);
+	WRITE_ONCE(tr->ops->flight, NULL);
+	ftrace_flight_put(flight);
 }
 
 static int flight_tracer_init(struct trace_array *tr)
 {
-	bool timed = tr->current_trace_flags->val & OPT_TIME;
-	struct ftrace_flight *flight;
 	int ret;
 
 	if (!tr->ops)
@@ -175,41 +199,40 @@ static int flight_tracer_init(struct trace_array *tr)
 		return ret;
 	if (!arch_ftrace_cycles_usable())
 		pr_warn("flight: the time stamp counter is not stable, and times may be wrong\n");
-	flight = ftrace_flight_make(tr->flight_size ?: DEFAULT_SIZE, tr->name, timed);
-	if (!flight)
-		return -ENOMEM;
 
 	ftrace_init_array_ops(tr, ftrace_flight_func);
 	tracing_start_cmdline_record();
-	ret = flight_start(tr, flight);
+	ret = flight_start(tr, tr->current_trace_flags->val & OPT_TIME);
 	if (ret) {
-		tr->ops->flight = NULL;
 		tracing_stop_cmdline_record();
 		ftrace_reset_array_ops(tr);
-		ftrace_flight_put(flight);
 	}
 	return ret;
 }
 
 static void flight_tracer_reset(struct trace_array *tr)
 {
-	struct ftrace_flight *flight = tr->flight;
-
-	ftrace_flight_off(flight, true);
-	unregister_ftrace_function(tr->ops);
-	flight_unwatch(flight);
-	ring_buffer_set_flight(tr->array_buffer.buffer, NULL);
-	WRITE_ONCE(tr->flight, NULL);
-	WRITE_ONCE(tr->ops->flight, NULL);
+	flight_stop(tr);
 	tracing_stop_cmdline_record();
 	ftrace_reset_array_ops(tr);
-	ftrace_flight_put(flight);
 }
 
+/*
+ * A record has one size as long as a recorder runs, so another one takes its place. Options of the
+ * command line come when the tracer has started. If there is not even memory for another one as
+ * before, a later change may find some.
+ */
 static int flight_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	/* A record has one size as long as the tracer runs. */
-	return tr->current_trace == &flight_tracer ? -EBUSY : 0;
+	int ret;
+
+	if (tr->current_trace != &flight_tracer || (tr->flight && tr->flight->timed == set))
+		return 0;
+	flight_stop(tr);
+	ret = flight_start(tr, set);
+	if (ret && flight_start(tr, !set))
+		pr_warn("flight: no memory, and nothing is recorded\n");
+	return ret;
 }
 
 /* What was read would be gone, and recording cannot stop at each read. */

@@ -37,7 +37,6 @@ echo "vfs_* ksys_*" > "$OTHER/set_ftrace_filter"
 works "the tracer starts" write "$TRACING/current_tracer" flight
 works "the function tracer starts in an instance" write "$OTHER/current_tracer" function
 fails_with EBUSY "the size stays while the tracer runs" write "$TRACING/flight_size_kb" 2048
-fails_with EBUSY "flight-time while the tracer runs" write "$TRACING/options/flight-time" 1
 fails_with EINVAL "a clock that is not computed from the time stamp counter is refused" \
 	write "$TRACING/trace_clock" mono
 works "x86-tsc is accepted" write "$TRACING/trace_clock" x86-tsc

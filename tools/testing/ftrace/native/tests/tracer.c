@@ -597,6 +597,56 @@ static void calls_stay_before_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after, 5);
 }
 
+static int switch_time(void *data)
+{
+	return native_echo(DIR "options/flight-time", 0, "1");
+}
+
+static void switch_time_back(void *data)
+{
+	native_echo(DIR "options/flight-time", 0, "0");
+}
+
+static bool flight_records(void)
+{
+	const struct ftrace_flight_cpu *c;
+	u64 next;
+
+	if (!tr->flight)
+		return false;
+	c = per_cpu_ptr(tr->flight->cpu, raw_smp_processor_id());
+	next = c->next;
+	ftrace_kunit_func1(1);
+	return c->next != next;
+}
+
+/* Another recorder takes the place of the one that runs, or a recorder as before does. */
+static void recorders_change(struct kunit *test)
+{
+	struct native_op op = { switch_time, switch_time_back, .lenient = true };
+	long left = native_pages_left;
+	struct ftrace_flight *flight;
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	KUNIT_EXPECT_TRUE(test, flight_records());
+	KUNIT_EXPECT_EQ(test, switch_time(NULL), 0);
+	KUNIT_EXPECT_TRUE(test, tr->flight && tr->flight->timed);
+	KUNIT_EXPECT_TRUE(test, flight_records());
+	flight = tr->flight;
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace_options", 0, "flight-time"), 0);
+	KUNIT_EXPECT_PTR_EQ(test, tr->flight, flight);
+
+	/* No memory for either. */
+	native_pages_left = 0;
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-time", 0, "0"), -ENOMEM);
+	KUNIT_EXPECT_FALSE(test, flight_records());
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace", O_TRUNC, ""), 0);
+	native_pages_left = left;
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-time", 0, "0"), 0);
+	KUNIT_EXPECT_TRUE(test, flight_records());
+}
+
 static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(calls_are_recorded),
 	KUNIT_CASE(one_bad_site_is_no_harm),
@@ -616,6 +666,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(recorded_calls_are_entries),
 	KUNIT_CASE(rings_are_waited_for),
 	KUNIT_CASE(calls_stay_before_events),
+	KUNIT_CASE(recorders_change),
 	{ }
 };
 
