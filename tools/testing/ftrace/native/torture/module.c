@@ -142,7 +142,9 @@ static void module_free(struct loaded *l)
 
 static void module_protect(struct loaded *l)
 {
-	set_memory_rox((unsigned long)l->mod.mem[MOD_TEXT].base, l->pages);
+	/* As in code_make(). */
+	while (set_memory_rox((unsigned long)l->mod.mem[MOD_TEXT].base, l->pages))
+		;
 }
 
 /* The module that stays. */
