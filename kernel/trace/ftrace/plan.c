@@ -19,6 +19,7 @@
 
 #include <linux/cpu.h>
 #include <linux/ftrace_arch.h>
+#include <linux/list_sort.h>
 #include <linux/memory.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -381,35 +382,36 @@ static int plan_hashes(struct plan *p, const struct ftrace_scope *scope)
 	return ret;
 }
 
-/* Insert into the batch, which stays sorted by address. */
-static void plan_insert(struct plan *p, const struct ftrace_patch *patch)
+static int plan_cmp_slot(void *priv, const struct list_head *a, const struct list_head *b)
 {
-	unsigned int lo = 0, hi = p->nr;
+	const struct ftrace_slot *x = list_entry(a, struct ftrace_slot, list);
+	const struct ftrace_slot *y = list_entry(b, struct ftrace_slot, list);
 
-	while (lo < hi) {
-		unsigned int mid = (lo + hi) / 2;
-
-		if (p->batch[mid].ip < patch->ip)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	memmove(&p->batch[lo + 1], &p->batch[lo], (p->nr - lo) * sizeof(*patch));
-	p->batch[lo] = *patch;
-	p->nr++;
+	return x->caller->tramp->addr > y->caller->tramp->addr;
 }
 
-/* Insert the first slots of the removed callback, as many as there is room for, among the sites. */
-static void plan_slots(struct plan *p, const struct ftrace_callback *cb, unsigned int room)
+/*
+ * Merge the first slots of the removed callback, as many as there is room for, into the sites. The
+ * batch stays sorted by address. A trampoline has one slot of the callback at most.
+ */
+static void plan_slots(struct plan *p, struct ftrace_callback *cb, unsigned int room)
 {
-	const struct ftrace_slot *slot;
+	unsigned int left = min(room, cb->nr_slots), site = p->nr, to = site + left;
+	struct list_head *pos = &cb->slots;
 	struct ftrace_patch off;
 
-	list_for_each_entry(slot, &cb->slots, list) {
-		if (!room--)
-			break;
+	list_sort(NULL, &cb->slots, plan_cmp_slot);
+	for (unsigned int n = 0; n < left; n++)
+		pos = pos->next;
+	p->nr = to;
+	/* From the last to the first, so that no site is overwritten before it has moved. */
+	for (; left; left--, pos = pos->prev) {
+		const struct ftrace_slot *slot = list_entry(pos, struct ftrace_slot, list);
+
 		arch_ftrace_tramp_off(slot->caller->tramp, slot - slot->caller->slot, &off);
-		plan_insert(p, &off);
+		for (; site && p->batch[site - 1].ip > off.ip; ftrace_yield(site))
+			p->batch[--to] = p->batch[--site];
+		p->batch[--to] = off;
 	}
 }
 
