@@ -74,10 +74,12 @@ void ring_buffer_set_flight(struct trace_buffer *b, struct ftrace_flight *flight
 
 static void mark_flight(struct trace_buffer *b)
 {
+#ifdef CONFIG_FTRACE_FLIGHT
 	struct ftrace_flight *flight = READ_ONCE(b->flight);
 
 	if (flight)
 		ftrace_flight_mark(flight);
+#endif
 }
 
 /* As in the kernel, preemption stays off until the event is committed. */
