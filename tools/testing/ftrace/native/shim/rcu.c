@@ -118,13 +118,13 @@ bool native_cpu_runs(int cpu)
  */
 unsigned long native_waited(unsigned long us)
 {
-	static struct {
+	static struct waits {
 		unsigned long	switches[NATIVE_CPUS];
 		unsigned long	us;
-	} waits[NATIVE_CPUS], *w;
+	} waits[NATIVE_CPUS];
 	int self = raw_smp_processor_id();
+	struct waits *w = &waits[self];
 
-	w = &waits[self];
 	if (quiet[self].switches != w->switches[self] + 1)
 		w->us = 0;
 	for (int cpu = 0; cpu < NATIVE_CPUS; cpu++) {
