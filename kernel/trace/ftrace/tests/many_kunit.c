@@ -373,10 +373,11 @@ static struct kunit_case many_cases[] = {
 };
 
 static struct kunit_suite many_suite = {
-	.name		= "ftrace_many",
+	.name = "ftrace_many",
+	.init = ftrace_kunit_alone,
 	.exit = ftrace_kunit_exit,
-	.test_cases	= many_cases,
-	.suite_exit	= ftrace_kunit_forget,
+	.test_cases = many_cases,
+	.suite_exit = ftrace_kunit_forget,
 };
 
 kunit_test_suite(many_suite);
