@@ -141,15 +141,16 @@ static void flight_first_tasks(struct ftrace_flight *flight)
 	}
 }
 
-/* Makes a recorder for a trace array that has none, and starts it. */
-static int flight_start(struct trace_array *tr, bool timed)
+static struct ftrace_flight *flight_make(struct trace_array *tr, bool timed)
 {
-	struct ftrace_flight *flight;
+	return ftrace_flight_make(tr->flight_size ?: DEFAULT_SIZE, tr->name, timed);
+}
+
+/* Starts a recorder, also one that has been stopped. If that fails, its reference is dropped. */
+static int flight_start(struct trace_array *tr, struct ftrace_flight *flight)
+{
 	int ret;
 
-	flight = ftrace_flight_make(tr->flight_size ?: DEFAULT_SIZE, tr->name, timed);
-	if (!flight)
-		return -ENOMEM;
 	tr->ops->flight = flight;
 	ret = flight_watch(flight);
 	if (ret)
@@ -158,7 +159,8 @@ static int flight_start(struct trace_array *tr, bool timed)
 	if (ret)
 		goto no_calls;
 	flight_first_tasks(flight);
-	flight->start = ftrace_flight_stamp_now(tr);
+	if (!flight->start.cycles)
+		flight->start = ftrace_flight_stamp_now(tr);
 	WRITE_ONCE(tr->flight, flight);
 	ring_buffer_set_flight(tr->array_buffer.buffer, flight);
 	trace_flight_switched(tr);
@@ -190,6 +192,7 @@ static void flight_stop(struct trace_array *tr)
 
 static int flight_tracer_init(struct trace_array *tr)
 {
+	struct ftrace_flight *flight;
 	int ret;
 
 	if (!tr->ops)
@@ -200,9 +203,13 @@ static int flight_tracer_init(struct trace_array *tr)
 	if (!arch_ftrace_cycles_usable())
 		pr_warn("flight: the time stamp counter is not stable, and times may be wrong\n");
 
+	flight = flight_make(tr, tr->current_trace_flags->val & OPT_TIME);
+	if (!flight)
+		return -ENOMEM;
+
 	ftrace_init_array_ops(tr, ftrace_flight_func);
 	tracing_start_cmdline_record();
-	ret = flight_start(tr, tr->current_trace_flags->val & OPT_TIME);
+	ret = flight_start(tr, flight);
 	if (ret) {
 		tracing_stop_cmdline_record();
 		ftrace_reset_array_ops(tr);
@@ -218,19 +225,25 @@ static void flight_tracer_reset(struct trace_array *tr)
 }
 
 /*
- * A record has one size as long as a recorder runs, so another one takes its place. Options of the
- * command line come when the tracer has started. If there is not even memory for another one as
- * before, a later change may find some.
+ * A record has one size as long as a recorder runs, so another one takes its place; if it cannot
+ * start, the old one goes on. Options of the command line come when the tracer has started.
  */
 static int flight_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
+	struct ftrace_flight *old = tr->flight, *new;
 	int ret;
 
-	if (tr->current_trace != &flight_tracer || (tr->flight && tr->flight->timed == set))
+	if (tr->current_trace != &flight_tracer || (old && old->timed == set))
 		return 0;
+	new = flight_make(tr, set);
+	if (!new)
+		return -ENOMEM;
+	ftrace_flight_get(old);
 	flight_stop(tr);
-	ret = flight_start(tr, set);
-	if (ret && flight_start(tr, !set))
+	ret = flight_start(tr, new);
+	if (!ret)
+		ftrace_flight_put(old);
+	else if (!old || flight_start(tr, old))
 		pr_warn("flight: no memory, and nothing is recorded\n");
 	return ret;
 }
