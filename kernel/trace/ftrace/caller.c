@@ -166,14 +166,18 @@ static size_t dead_size;
  */
 #define DEAD_MAX	SZ_16M
 
-static size_t caller_size(const struct ftrace_caller *caller)
-{
-	return struct_size(caller, slot, caller->nr) + caller->tramp->size;
-}
-
 static size_t caller_walk_size(const struct ftrace_walk *walk)
 {
 	return struct_size(walk, call, walk->room);
+}
+
+static size_t caller_size(const struct ftrace_caller *caller)
+{
+	size_t size = struct_size(caller, slot, caller->nr) + caller->tramp->size;
+
+	if (caller->walker)
+		size += caller_walk_size(ftrace_locked(caller->walker->walk));
+	return size;
 }
 
 /* Does so much wait to be freed that no ops can get functions now? ftrace_lock held. */
