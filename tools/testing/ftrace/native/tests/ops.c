@@ -16,24 +16,6 @@
 #include "module.h"
 #include "tests.h"
 
-static bool is_in, go;
-
-static void wait_inside(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			struct ftrace_regs *fregs)
-{
-	WRITE_ONCE(is_in, true);
-	while (!READ_ONCE(go))
-		cpu_relax();
-}
-
-static int call_func1(void *unused)
-{
-	ftrace_kunit_func1(1);
-	while (!kthread_should_stop())
-		usleep_range(1000, 2000);
-	return 0;
-}
-
 static int unregister(void *ops)
 {
 	int ret = unregister_ftrace_function(ops);
@@ -51,14 +33,7 @@ static void long_waits_are_reported(struct kunit *test)
 	struct task_struct *caller, *owner;
 
 	KUNIT_ASSERT_NOT_NULL(test, ops);
-	ops->func = wait_inside;
-	is_in = false;
-	go = false;
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
-	caller = kthread_run_on_cpu(call_func1, NULL, 2, "native/%u");
-	while (!READ_ONCE(is_in))
-		usleep_range(1000, 2000);
+	caller = native_hold_in_callback(test, ops, ftrace_kunit_func1);
 	native_log_begin();
 	owner = kthread_run_on_cpu(unregister, ops, 3, "native/%u");
 	msleep(20);
@@ -77,7 +52,7 @@ static void long_waits_are_reported(struct kunit *test)
 	jiffies += 30 * HZ;
 	msleep(30);
 	KUNIT_EXPECT_FALSE(test, native_log_has(text));
-	WRITE_ONCE(go, true);
+	native_let_go();
 	kthread_stop(caller);
 	KUNIT_EXPECT_EQ(test, kthread_stop(owner), 0);
 	ftrace_free_filter(ops);

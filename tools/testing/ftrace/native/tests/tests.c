@@ -183,3 +183,42 @@ void native_expect_no_leak(struct kunit *test, void (*run)(struct kunit *test))
 	if (test->status != KUNIT_FAILURE)
 		KUNIT_EXPECT_EQ(test, native_live(), live);
 }
+
+static bool is_in, go;
+
+static void wait_inside(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs)
+{
+	WRITE_ONCE(is_in, true);
+	while (!READ_ONCE(go))
+		cpu_relax();
+}
+
+static int call_and_stay(void *func)
+{
+	((test_func_t)func)(1);
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return 0;
+}
+
+struct task_struct *native_hold_in_callback(struct kunit *test, struct ftrace_ops *ops,
+					    test_func_t func)
+{
+	struct task_struct *task;
+
+	ops->func = wait_inside;
+	is_in = false;
+	go = false;
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, func, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+	task = kthread_run_on_cpu(call_and_stay, func, 2, "native/%u");
+	while (!READ_ONCE(is_in))
+		usleep_range(1000, 2000);
+	return task;
+}
+
+void native_let_go(void)
+{
+	WRITE_ONCE(go, true);
+}

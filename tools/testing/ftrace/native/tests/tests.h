@@ -47,6 +47,14 @@ extern unsigned int native_inside;
 void native_stay(void);
 struct task_struct *native_call_until_inside(native_func_t *func);
 
+/*
+ * Registers @ops on @func and returns a new task that calls @func, and that stays in the callback
+ * until native_let_go(), and then until kthread_stop().
+ */
+struct task_struct *native_hold_in_callback(struct kunit *test, struct ftrace_ops *ops,
+					    test_func_t func);
+void native_let_go(void);
+
 /* Nothing may be left of @run, which is called twice: the first time makes what stays. */
 void native_expect_no_leak(struct kunit *test, void (*run)(struct kunit *test));
 

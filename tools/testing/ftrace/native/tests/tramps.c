@@ -584,44 +584,12 @@ static void memory_is_given_back(struct kunit *test)
 	KUNIT_EXPECT_LE(test, native_nr_execmem(), before);
 }
 
-static bool is_in, go;
-
-static void wait_inside(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			struct ftrace_regs *fregs)
-{
-	WRITE_ONCE(is_in, true);
-	while (!READ_ONCE(go))
-		cpu_relax();
-}
-
-static int call_func2(void *unused)
-{
-	ftrace_kunit_func2(1);
-	while (!kthread_should_stop())
-		usleep_range(1000, 2000);
-	return 0;
-}
-
-/* As long as a task is in a callback, no memory is freed that waits for a grace period. */
-static struct ftrace_ops waiter = { .func = wait_inside };
-
-static struct task_struct *hold_memory(struct kunit *test)
-{
-	struct task_struct *task;
-
-	is_in = false;
-	go = false;
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&waiter, ftrace_kunit_func2, true), 0);
-	KUNIT_EXPECT_EQ(test, register_ftrace_function(&waiter), 0);
-	task = kthread_run_on_cpu(call_func2, NULL, 2, "native/%u");
-	while (!READ_ONCE(is_in))
-		usleep_range(1000, 2000);
-	return task;
-}
+/* As long as a task is in its callback, no memory is freed that waits for a grace period. */
+static struct ftrace_ops waiter;
 
 static void release_memory(struct task_struct *task)
 {
-	WRITE_ONCE(go, true);
+	native_let_go();
 	kthread_stop(task);
 	unregister_ftrace_function(&waiter);
 	ftrace_free_filter(&waiter);
@@ -653,7 +621,7 @@ static void a_crowd_leaves_little(struct kunit *test)
 {
 	const unsigned int nr = 300, last = 200;
 	struct ftrace_ops *some = add_crowd(test, nr);
-	struct task_struct *task = hold_memory(test);
+	struct task_struct *task = native_hold_in_callback(test, &waiter, ftrace_kunit_func2);
 	unsigned long live = 0;
 
 	for (unsigned int i = 0; i < nr; i++) {
@@ -677,7 +645,7 @@ static void what_waits_is_bounded(struct kunit *test)
 {
 	const unsigned int nr = 60;
 	struct ftrace_ops *some = add_crowd(test, nr);
-	struct task_struct *task = hold_memory(test);
+	struct task_struct *task = native_hold_in_callback(test, &waiter, ftrace_kunit_func2);
 	unsigned int rounds = 0;
 	int ret = 0;
 
@@ -691,7 +659,7 @@ static void what_waits_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_LT(test, native_nr_execmem(), SZ_16M / ARENA_SIZE);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&some[1]), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&some[2], ftrace_kunit_func2, true), -ENOMEM);
-	WRITE_ONCE(go, true);
+	native_let_go();
 	ftrace_throttle();
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&some[0]), 0);
 	release_memory(task);
@@ -704,7 +672,7 @@ static test_func_t tramps_func(unsigned int n)
 	return (test_func_t)native_funcs[n];
 }
 
-/* A removal changes sites and slots in the order of their addresses, whichever came first. */
+/* A removal changes sites and slots in the order of their addresses, also if the slots came in another order. */
 static void slots_are_switched_off_in_order(struct kunit *test)
 {
 	const unsigned int nr = 20;
