@@ -62,7 +62,7 @@ static struct ftrace_walk *heirs_walk(const struct ftrace_class *c)
 	return ftrace_locked(c->caller->walker->walk);
 }
 
-/* @to will get the trampoline of @from, and another array if the one that is there will not do. */
+/* @to gets the trampoline of @from, and a new array if that of @from cannot serve it. */
 static int heirs_adopt(struct ftrace_class *to, struct ftrace_class *from,
 		       const struct ftrace_callback *removed)
 {

@@ -573,7 +573,7 @@ static void marks_of_a_refused_group_are_forgotten(struct kunit *test)
 	flight_between(test, flight, 5000, n, 0, to);
 }
 
-/* What is cleared is not shown, in whatever lap; and what follows is, at its time. */
+/* What is cleared is not shown, in any lap. What follows is shown, at its time. */
 static void clearing_is_a_place(struct kunit *test)
 {
 	struct ftrace_flight *flight;

@@ -123,7 +123,7 @@ unlike "$(trace_lines)" ' sh-[0-9]+ .*' "notrace is inherited too"
 set_to 0 options/function-fork
 set_to "" set_ftrace_notrace_pid
 
-# Numbers are those of the initial pid namespace, whoever writes them.
+# Numbers are those of the initial pid namespace, also if another one writes them.
 if unshare -p -f true 2> /dev/null; then
 	cat > "$TMP.inside" << 'END'
 echo $$ > "$1"
