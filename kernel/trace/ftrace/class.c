@@ -198,8 +198,9 @@ static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned i
 }
 
 /*
- * Finds or makes the class to which a site of @from goes if it gets @set, youngest first. The class
- * may have no users yet. -ENOMEM, or -ERANGE if the direct caller is too far away. ftrace_lock held.
+ * Finds or makes the class to which a site of @from goes if it gets @set, youngest first. The
+ * class may have no users yet. -ENOMEM, or -ERANGE if the direct caller is too far away.
+ * ftrace_lock held.
  */
 struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int nr,
 				     unsigned long direct, const struct ftrace_class *from)
