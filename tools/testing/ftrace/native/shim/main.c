@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: native [-f]				the KUnit suites; -f: end after the first that fails
+ * usage: native [-f] [SUITE]			the KUnit suites, or one; -f: end after the first that fails
  *	  native oracle SEED ROUNDS OPERATIONS [v]	rounds of random operations; see oracle.c
  *	  native oracle <FILE				a round that was written down
  *	  native bench [RUNS]				what calls and changes cost; see bench.c
@@ -35,11 +35,14 @@ static unsigned int nr_cases, nr_skipped, nr_failed;
 /* The fault that the program has, see ../faults. */
 unsigned int native_fault;
 static bool stop_early;
+static const char *only;
 
 static void run_suite(struct kunit_suite *suite)
 {
 	struct kunit_case *c;
 
+	if (only && strcmp(only, suite->name))
+		return;
 	native_work = suite->name;
 	kunit_run_tests(suite);
 	kunit_suite_for_each_test_case(suite, c) {
@@ -93,7 +96,8 @@ int native_main(int argc, char **argv)
 		native_boot(0, NULL);
 		return native_torture(argc - 2, argv + 2);
 	}
-	nr_failed = native_alone();
+	only = argc > 1 + stop_early ? argv[1 + stop_early] : NULL;
+	nr_failed = only ? 0 : native_alone();
 	if (stop_early && nr_failed)
 		return 1;
 	native_boot(0, NULL);
