@@ -87,7 +87,7 @@ struct ftrace_flight_cursor;
  * @mark: address of the second time behind the last call, if nothing but marks and switches was
  *	recorded since; 0 if there is none
  * @away: address of the word of the switch behind the last call, in the same way
- * @switching: @pid is new, and the switch is not recorded yet
+ * @switching: a switch is being recorded, and @pid is not new yet, or just new
  * @dump: where a dump of the trace is
  */
 struct ftrace_flight_cpu {

@@ -394,9 +394,6 @@ void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 	ftrace_flight_mark(flight);
 	flight_window_open();
 	WRITE_ONCE(c->switching, true);
-	/* An NMI that finds the new task finds that it is not recorded. */
-	barrier();
-	WRITE_ONCE(c->pid, next);
 	slot = flight_quiet(c) ? (u64 *)READ_ONCE(c->away) : NULL;
 	if (slot) {
 		WRITE_ONCE(*slot, (*slot & ~GENMASK_ULL(30, 0)) | next);
@@ -406,7 +403,10 @@ void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 		WRITE_ONCE(c->away, ((long)at >> 1) + 8 * flight->timed);
 		flight_now_quiet(c, at, flight->timed);
 	}
-	/* An NMI that finds no switch going on is behind the record in the ring. */
+	/* A reader that finds the new task finds the record, if it reads calls of the old one. */
+	barrier();
+	WRITE_ONCE(c->pid, next);
+	/* An NMI that finds no switch going on is behind the record, and finds the new task. */
 	barrier();
 	WRITE_ONCE(c->switching, false);
 	flight_window_close();

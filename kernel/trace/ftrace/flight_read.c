@@ -140,7 +140,8 @@ void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flig
 		cursor->snap = data_race(*c);
 		/* All of the ring, between the two times that we read the word. */
 		smp_rmb();
-	} while (cursor->snap.next != READ_ONCE(c->next) && ++tries < 16);
+	} while ((cursor->snap.next != READ_ONCE(c->next) ||
+		  cursor->snap.pid != READ_ONCE(c->pid)) && ++tries < 16);
 	cursor->place = flight_oldest(&cursor->snap);
 	/* Who reads while the CPU records knows no end. */
 	if (!cursor->snap.off)

@@ -532,7 +532,50 @@ static void another_cpu_reads_what_was_made(struct kunit *test)
 	run(test, true, false);
 }
 
+static struct ftrace_flight *switched;
+static u32 shown, wrong;
+
+static void read_in_switch(struct host_regs *regs, bool step)
+{
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+
+	ftrace_flight_rewind(switched, &cursor, 0);
+	while (ftrace_flight_next(switched, &cursor, &call)) {
+		shown++;
+		wrong += call.pid != 1;
+	}
+}
+
+/* What was cleared has the switch to the task that the calls are of. */
+static void calls_keep_their_task_in_a_switch(struct kunit *test)
+{
+	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, false);
+	struct ftrace_ops ops = { .flight = flight };
+
+	skip_if_sanitized(test);
+	KUNIT_ASSERT_NOT_NULL(test, flight);
+	ftrace_flight_off(flight, false);
+	preempt_disable();
+	ftrace_flight_switch(flight, 0, 1);
+	ftrace_flight_func(IP(0), CALLER(0), &ops, NULL);
+	ftrace_flight_clear(flight, 0);
+	ftrace_flight_func(IP(0), CALLER(0), &ops, NULL);
+	switched = flight;
+	shown = wrong = 0;
+	native_interrupts = read_in_switch;
+	step_begin(true);
+	ftrace_flight_switch(flight, 1, 2);
+	step_end(true);
+	native_interrupts = NULL;
+	preempt_enable();
+	KUNIT_EXPECT_NE(test, shown, 0);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	ftrace_flight_put(flight);
+}
+
 static struct kunit_case flight_cases[] = {
+	KUNIT_CASE(calls_keep_their_task_in_a_switch),
 	KUNIT_CASE(each_call_is_recorded_or_lost),
 	KUNIT_CASE(another_cpu_reads_what_was_made),
 	{ }
