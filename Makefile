@@ -107,9 +107,9 @@ shell: prepare
 # Faults made from the lines of the files that the program has; FILES="plan.c class.c" for some.
 EVERY	?= 10
 START	?= 0
-FILES	?= boot_filter.c callback.c caller.c class.c commands.c counts.c direct.c filter.c filter_edit.c filter_file.c graph_files.c guards.c hash.c heads.c \
+FILES	?= callback.c caller.c class.c commands.c counts.c direct.c filter.c filter_api.c filter_edit.c filter_file.c graph_files.c guards.c hash.c heads.c \
 	   heirs.c instance.c ipmodify.c listing.c mapper.c pid.c pid_files.c probes.c profile.c trace_functions.c \
-	   files.c flight.c flight_read.c kallsyms.c match.c modules.c names.c ops.c plan.c set_filter.c subops.c sysctl.c \
+	   files.c flight.c flight_read.c kallsyms.c match.c modules.c names.c ops.c plan.c subops.c sysctl.c \
 	   table.c walk.c patch.c tramp.c
 ARCH_FILES := patch.c tramp.c
 faults: native

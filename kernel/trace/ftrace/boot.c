@@ -12,8 +12,8 @@
 
 #include <asm/sections.h>
 
-#include "boot_filter.h"
 #include "core.h"
+#include "filter_api.h"
 #include "graph_files.h"
 #include "modules.h"
 #include "names.h"

@@ -68,7 +68,7 @@ int ftrace_run_command(struct ftrace_edit *edit, char *func, char *name, char *p
 
 	if (!cmd)
 		return -EINVAL;
-	return cmd->func(edit->set.tr, edit->hash, func, name, params, edit->set.enable) ?: 1;
+	return cmd->func(edit->filter.tr, edit->hash, func, name, params, edit->filter.enable) ?: 1;
 }
 
 /*

@@ -78,7 +78,7 @@ static struct ftrace_hash *many_filter(struct ftrace_ops *ops)
 	return ftrace_locked(ops->func_hash->filter_hash);
 }
 
-static int many_set_filter(struct ftrace_ops *ops, struct ftrace_hash *hash)
+static int many_set_filter(struct ftrace_ops *ops, struct ftrace_hash **hash)
 {
 	return ftrace_ops_update_hash(ops, &ops->func_hash->filter_hash, hash);
 }
@@ -153,7 +153,7 @@ static void many_reset(struct ftrace_ops *ops)
 	ops->flags &= ~(FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS);
 }
 
-static int many_start(struct ftrace_ops *ops, struct ftrace_hash *hash)
+static int many_start(struct ftrace_ops *ops, struct ftrace_hash **hash)
 {
 	int ret;
 
@@ -193,7 +193,7 @@ static int many_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	all = many_with(ops, hash);
 	if (!all)
 		return -ENOMEM;
-	return many_is_registered(ops) ? many_set_filter(ops, all) : many_start(ops, all);
+	return many_is_registered(ops) ? many_set_filter(ops, &all) : many_start(ops, &all);
 }
 
 /*
@@ -243,7 +243,7 @@ static int many_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	if (!rest)
 		return -ENOMEM;
 	ftrace_hash_subtract(rest, hash);
-	return many_set_filter(ops, rest);
+	return many_set_filter(ops, &rest);
 }
 
 static void many_end(struct ftrace_ops *ops)
@@ -284,7 +284,7 @@ static int many_mod(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	if (!many_is_registered(ops) || !many_covers(many_filter(ops), hash, false))
 		return -EINVAL;
 	all = many_with(ops, hash);
-	return all ? many_set_filter(ops, all) : -ENOMEM;
+	return all ? many_set_filter(ops, &all) : -ENOMEM;
 }
 
 /*

@@ -28,7 +28,7 @@ static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_
  * ftrace_ops_update_hash - give an ops another filter
  * @ops: the ops, registered or not; other ops may share its filter
  * @orig: &ops->func_hash->filter_hash or &ops->func_hash->notrace_hash
- * @new: the new filter; the caller keeps it
+ * @new: the new filter; NULL after the call if it is in use, or was
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: 0, or an error with nothing changed: -EINVAL if an ops that changes the
@@ -36,12 +36,11 @@ static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_
  *	ftrace_clashes_unseen(); or an error of ftrace_plan_run().
  */
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
-			   struct ftrace_hash *new)
+			   struct ftrace_hash **new)
 {
-	bool enable = orig == &ops->func_hash->filter_hash;
+	bool enable = orig == &ops->func_hash->filter_hash, empty = ftrace_hash_empty(*new);
 	struct ftrace_hash *old = ftrace_locked(*orig);
-	struct ftrace_scope scope = { .hash = { old, new } };
-	struct ftrace_hash *copy __free(ftrace_hash) = NULL;
+	struct ftrace_scope scope = { .hash = { old, *new } };
 	struct ftrace_change *changes __free(kvfree) = NULL;
 	struct ftrace_ops *op;
 	unsigned int nr = 0, looked = 0;
@@ -49,18 +48,12 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 
 	lockdep_assert_held(&ftrace_lock);
 	/* An ops that changes the instruction pointer must not get all functions. */
-	if (enable && ftrace_hash_empty(new) && ops->flags & FTRACE_OPS_FL_ENABLED &&
+	if (enable && empty && ops->flags & FTRACE_OPS_FL_ENABLED &&
 	    ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
 		return -EINVAL;
 	if (enable && ops->flags & FTRACE_OPS_FL_ENABLED &&
-	    ftrace_clashes_unseen(ops, old, new))
+	    ftrace_clashes_unseen(ops, old, *new))
 		return -EBUSY;
-
-	if (!ftrace_hash_empty(new)) {
-		copy = ftrace_hash_dup(new);
-		if (!copy)
-			return -ENOMEM;
-	}
 
 	for_each_ftrace_ops(op) {
 		nr += !!filter_user(op, ops->func_hash);
@@ -70,7 +63,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 	if (!changes)
 		return -ENOMEM;
 
-	rcu_assign_pointer(*orig, no_free_ptr(copy));
+	rcu_assign_pointer(*orig, empty ? NULL : no_free_ptr(*new));
 	if (nr) {
 		nr = 0;
 		for_each_ftrace_ops(op) {
@@ -82,7 +75,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 		}
 
 		/* An empty filter means all functions. */
-		scope.all = enable && (ftrace_hash_empty(old) || ftrace_hash_empty(new));
+		scope.all = enable && (ftrace_hash_empty(old) || empty);
 		ret = ftrace_plan_run(changes, nr, &scope, FTRACE_PLAN_NAMED);
 	}
 	if (ret)
@@ -92,51 +85,46 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 }
 
 /*
- * Removes text that is about to be freed from the filters of trace arrays. Takes
- * trace_types_lock and ftrace_lock.
+ * Filters with a file that belong to no trace array: those of the graph tracer, and that of the
+ * stack tracer once it is used. Guarded by ftrace_lock.
  */
-void ftrace_forget_sites(unsigned long start, unsigned long end)
-{
-	struct trace_array *tr;
-
-	guard(mutex)(&trace_types_lock);
-	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		struct ftrace_ops_hash *filter = tr->ops->func_hash;
-
-		guard(mutex)(&filter->regex_lock);
-		guard(mutex)(&ftrace_lock);
-		ftrace_hash_forget(ftrace_locked(filter->filter_hash), start, end);
-		ftrace_hash_forget(ftrace_locked(filter->notrace_hash), start, end);
-	}
-}
-
-/*
- * The ops of the stack tracer, once it has a filter: the only ops with a file that belongs to no
- * trace array. Guarded by ftrace_lock, never cleared.
- */
-static struct ftrace_ops *lone_ops;
+static struct ftrace_hash __rcu **lone_filters[] = {
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	&ftrace_graph_hash,
+	&ftrace_graph_notrace_hash,
+#endif
+	NULL,
+};
 
 /**
  * ftrace_note_lone_ops - remember an ops with a filter file and without a trace array
- * @ops: the ops, which stays
+ * @ops: the ops, which stays: that of the stack tracer
  *
  * Context: Process context, may sleep. Takes ftrace_lock.
  */
 void ftrace_note_lone_ops(struct ftrace_ops *ops)
 {
 	guard(mutex)(&ftrace_lock);
-	WARN_ON_ONCE(lone_ops && lone_ops != ops);
-	lone_ops = ops;
+	lone_filters[ARRAY_SIZE(lone_filters) - 1] = &ops->func_hash->filter_hash;
 }
 
-/* The same for the filter of an ops with a file and without a trace array. Takes ftrace_lock. */
-void ftrace_forget_file_sites(unsigned long start, unsigned long end)
+/*
+ * Removes text that is about to be freed from the filters that have files. Takes trace_types_lock
+ * and ftrace_lock.
+ */
+void ftrace_forget_sites(unsigned long start, unsigned long end)
 {
-	struct ftrace_ops_hash *filter;
+	struct trace_array *tr;
 
+	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&ftrace_lock);
-	if (!lone_ops)
-		return;
-	filter = lone_ops->func_hash;
-	ftrace_hash_forget(ftrace_locked(filter->filter_hash), start, end);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		struct ftrace_ops_hash *filter = tr->ops->func_hash;
+
+		ftrace_hash_forget(ftrace_locked(filter->filter_hash), start, end);
+		ftrace_hash_forget(ftrace_locked(filter->notrace_hash), start, end);
+	}
+	for (int i = 0; i < ARRAY_SIZE(lone_filters); i++)
+		if (lone_filters[i])
+			ftrace_hash_forget(ftrace_locked(*lone_filters[i]), start, end);
 }

@@ -3,16 +3,16 @@
  * Changes of a filter: begin, words, commit.
  *
  * A change works on a copy, which takes the place of the filter at the end. Files, the kernel's own
- * calls and boot parameters all change a filter so. A word that is refused changes nothing.
+ * calls, boot parameters and modules all change a filter so. A refused word changes nothing.
  *
- * A word `function:mod:module' stays with its trace array as a pending filter. While the module is
- * not loaded, it waits, and the file shows it as it was written. When the module is loaded, its
- * functions that match are in the filter instead. When the module goes or fails to load, they
- * leave, and the word waits again: a driver can fail its first load and succeed with the second.
- * After an unload it is not shown.
+ * A word `function:mod:module' stays with its trace array. While the module is not loaded, the word
+ * waits, and the file shows it as it was written. When the module is loaded, its functions that
+ * match are in the filter instead. When the module goes or fails to load, they leave, and the word
+ * waits again: a driver can fail its first load and succeed with the second. After an unload it is
+ * not shown.
  *
- * A pending filter goes when the file is written with O_TRUNC, when `!' removes it, or when the
- * filter loses its last function although no word waits: then it is empty, and means all functions.
+ * Such a word goes when the file is written with O_TRUNC, when `!' removes it, or when the filter
+ * loses its last function although no word waits: then it is empty, and means all functions.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -26,193 +26,167 @@
 #include "ops.h"
 #include "table.h"
 
-/* What the base has of a word, and where the text of its module was when it was applied. */
-struct pending_word {
-	struct ftrace_mod_load	load;
-	const void		*text;
-};
-
-static struct pending_word *pending_word_of(struct ftrace_mod_load *p)
+static void mod_word_free(struct ftrace_mod_word *word)
 {
-	return container_of(p, struct pending_word, load);
+	list_del(&word->list);
+	kfree(word->func);
+	kfree(word->module);
+	kfree(word);
 }
 
-static void pending_free_one(struct ftrace_mod_load *p)
+/**
+ * ftrace_mod_words_free - free words for modules
+ * @words: a list that only the caller uses
+ */
+void ftrace_mod_words_free(struct list_head *words)
 {
-	list_del(&p->list);
-	kfree(p->func);
-	kfree(p->module);
-	kfree(pending_word_of(p));
+	struct ftrace_mod_word *word, *tmp;
+
+	list_for_each_entry_safe(word, tmp, words, list)
+		mod_word_free(word);
 }
 
-static int pending_add(struct list_head *list, const char *func, const char *module,
-		       enum ftrace_pending_state state, const void *text)
+static struct ftrace_mod_word *mod_word_add(struct list_head *words, const char *func,
+					    const char *module)
 {
-	struct pending_word *word = kzalloc(sizeof(*word), GFP_KERNEL);
-	struct ftrace_mod_load *p;
+	struct ftrace_mod_word *word = kzalloc(sizeof(*word), GFP_KERNEL);
 
 	if (!word)
-		return -ENOMEM;
-	p = &word->load;
-	list_add(&p->list, list);
-	p->enable = state;
-	p->func = kstrdup(func, GFP_KERNEL);
-	p->module = kstrdup(module, GFP_KERNEL);
-	word->text = text;
-	if (!p->func || !p->module) {
-		pending_free_one(p);
-		return -ENOMEM;
-	}
-	return 0;
+		return NULL;
+	list_add(&word->list, words);
+	word->func = kstrdup(func, GFP_KERNEL);
+	word->module = kstrdup(module, GFP_KERNEL);
+	if (word->func && word->module)
+		return word;
+	mod_word_free(word);
+	return NULL;
 }
 
 /* An empty name means all names. */
-static bool pending_same_func(const char *a, const char *b)
+static bool mod_word_same_func(const char *a, const char *b)
 {
 	return !strcmp(*a ? a : "*", *b ? b : "*");
 }
 
-/* A word that waits already, shown or not, is the last one again, and is shown. */
-static int pending_add_again(struct list_head *list, const char *func, const char *module)
+/* A word that is there already, shown or not, is the last one again, waits, and is shown. */
+static int mod_word_add_again(struct list_head *words, const char *func, const char *module)
 {
-	struct ftrace_mod_load *p;
+	struct ftrace_mod_word *word;
 
-	list_for_each_entry(p, list, list) {
-		if (strcmp(p->module, module) || !pending_same_func(func, p->func))
+	list_for_each_entry(word, words, list) {
+		if (strcmp(word->module, module) || !mod_word_same_func(func, word->func))
 			continue;
-		p->enable = FTRACE_PENDING_WAITS;
-		list_move(&p->list, list);
+		word->text = NULL;
+		word->hidden = false;
+		list_move(&word->list, words);
 		return 0;
 	}
-	return pending_add(list, func, module, FTRACE_PENDING_WAITS, NULL);
+	return mod_word_add(words, func, module) ? 0 : -ENOMEM;
 }
 
-/* Remove pending filters; `*' or an empty @func are all filters that wait for the module. */
-static int pending_del(struct list_head *list, const char *func, const char *module)
+/* Remove words; `*' or an empty @func are all words for the module. Returns if there was one. */
+static bool mod_word_del(struct list_head *words, const char *func, const char *module)
 {
-	struct ftrace_mod_load *p, *tmp;
-	int ret = -EINVAL;
+	struct ftrace_mod_word *word, *tmp;
+	bool found = false;
 
-	list_for_each_entry_safe(p, tmp, list, list) {
-		if (strcmp(p->module, module) ||
-		    (!pending_same_func(func, "*") && !pending_same_func(func, p->func)))
+	list_for_each_entry_safe(word, tmp, words, list) {
+		if (strcmp(word->module, module) ||
+		    (!mod_word_same_func(func, "*") && !mod_word_same_func(func, word->func)))
 			continue;
-		pending_free_one(p);
-		ret = 0;
+		mod_word_free(word);
+		found = true;
 	}
-	return ret;
+	return found;
 }
 
-/* Does one of the words wait for a module? */
-static bool pending_waits(struct list_head *list)
+/* Does a word wait, for @module or, if that is NULL, for any? */
+static bool mod_words_wait(struct list_head *words, const char *module)
 {
-	struct ftrace_mod_load *p;
+	struct ftrace_mod_word *word;
 
-	list_for_each_entry(p, list, list)
-		if (p->enable != FTRACE_PENDING_APPLIED)
+	list_for_each_entry(word, words, list)
+		if (!word->text && (!module || !strcmp(word->module, module)))
 			return true;
 	return false;
 }
 
-/**
- * ftrace_pending_free - free pending filters
- * @list: list of pending filters that only the caller uses
- */
-void ftrace_pending_free(struct list_head *list)
-{
-	struct ftrace_mod_load *p, *tmp;
-
-	list_for_each_entry_safe(p, tmp, list, list)
-		pending_free_one(p);
-}
-
-#ifdef CONFIG_MODULES
 /*
- * Is the module loaded, so that a filter need not wait? And where is its text? A module that is
- * being unloaded may have lost its sites already.
+ * Where is the text of a module? NULL if it is not loaded. A module that is being unloaded may have
+ * lost its sites already.
  */
-static bool pending_is_loaded(const char *module, const void **text)
+static const void *mod_word_text(const char *module)
 {
+#ifdef CONFIG_MODULES
 	struct module *mod;
 
 	guard(preempt)();
 	mod = find_module(module);
-	if (!mod || mod->state == MODULE_STATE_GOING)
-		return false;
-	*text = mod->mem[MOD_TEXT].base;
-	return true;
-}
+	return mod && mod->state != MODULE_STATE_GOING ? mod->mem[MOD_TEXT].base : NULL;
 #else
-/* Without modules nothing can wait. */
-static bool pending_is_loaded(const char *module, const void **text)
-{
-	return true;
-}
+	/* Nothing can wait. */
+	return module;
 #endif
-
-/* Only an exact module name can wait; a glob or `!name' means modules loaded now. */
-static bool pending_can_wait(const char *module)
-{
-	const void *text;
-
-	return *module && !strpbrk(module, "!*?[\\") && !pending_is_loaded(module, &text);
 }
 
-/* The filter of an ops; with @tr, of its trace array. */
-struct ftrace_set ftrace_set_of(struct ftrace_ops *ops, struct trace_array *tr, bool enable)
+/**
+ * ftrace_filter_of - the filter of an ops
+ * @ops: the ops; with its trace array, if it is the ops of one
+ * @enable: true: functions to trace; false: functions not to trace
+ */
+struct ftrace_filter ftrace_filter_of(struct ftrace_ops *ops, bool enable)
 {
-	return (struct ftrace_set){
+	struct trace_array *tr = ops->flags & FTRACE_OPS_FL_PID ? ops->private : NULL;
+
+	if (tr && tr->ops != ops)
+		tr = NULL;
+	return (struct ftrace_filter){
 		.tr = tr, .ops = ops, .hash = ftrace_hash_of(ops->func_hash, enable),
-		.pending = tr ? ftrace_pending_of(tr, enable) : NULL, .enable = enable };
-}
-
-static int edit_copy_pending(struct ftrace_edit *edit)
-{
-	struct ftrace_mod_load *p;
-
-	/* pending_add() adds at the head, so walk backwards to keep the order. */
-	list_for_each_entry_reverse(p, edit->set.pending, list)
-		if (pending_add(&edit->pending, p->func, p->module, p->enable,
-				pending_word_of(p)->text))
-			return -ENOMEM;
-	if (pending_waits(&edit->pending) && !(edit->hash->flags & FTRACE_HASH_FL_GONE))
-		edit->hash->flags &= ~FTRACE_HASH_FL_MOD;
-	return 0;
+		.words = tr ? ftrace_mod_words_of(tr, enable) : NULL, .enable = enable };
 }
 
 /**
  * ftrace_edit_begin - begin to change a filter
- * @edit: the change; ftrace_edit_end() frees what it has, also after an error
- * @set: the filter
+ * @edit: the change; ftrace_edit_commit() or ftrace_edit_end() must follow, also after an error
+ * @filter: the filter
  * @empty: begin with an empty filter instead of a copy
  *
  * Context: Process context, may sleep. regex_lock of the filter of an ops held. Takes ftrace_lock.
  * Return: 0, or -ENOMEM.
  */
-int ftrace_edit_begin(struct ftrace_edit *edit, const struct ftrace_set *set, bool empty)
+int ftrace_edit_begin(struct ftrace_edit *edit, const struct ftrace_filter *filter, bool empty)
 {
-	edit->set = *set;
-	INIT_LIST_HEAD(&edit->pending);
+	struct ftrace_mod_word *word, *copy;
+
+	edit->filter = *filter;
+	INIT_LIST_HEAD(&edit->words);
 	guard(mutex)(&ftrace_lock);
-	edit->hash = ftrace_hash_dup(empty ? NULL : ftrace_locked(*set->hash));
+	edit->gen = ftrace_tables_gen;
+	edit->hash = ftrace_hash_dup(empty ? NULL : ftrace_locked(*filter->hash));
 	if (!edit->hash)
 		return -ENOMEM;
-	return set->pending && !empty ? edit_copy_pending(edit) : 0;
+	if (!filter->words || empty)
+		return 0;
+	/* mod_word_add() adds at the head, so walk backwards to keep the order. */
+	list_for_each_entry_reverse(word, filter->words, list) {
+		copy = mod_word_add(&edit->words, word->func, word->module);
+		if (!copy)
+			return -ENOMEM;
+		copy->text = word->text;
+		copy->hidden = word->hidden;
+	}
+	return 0;
 }
 
-/* `function:mod:module': if the module is not loaded, the word waits. */
-static int edit_mod_word(struct ftrace_edit *edit, char *func, const char *module)
+/* After `function:mod:module' was matched with @ret: an exact name of a module can wait. */
+static int edit_mod_word(struct ftrace_edit *edit, const char *func, const char *module, int ret)
 {
-	bool del = *func == '!';
-	const char *glob = func + del;
-	int ret = ftrace_hash_word(edit->hash, func, module);
-
-	if (ret == -ENOMEM || !edit->set.pending)
+	if (ret == -ENOMEM)
 		return ret;
-	if (del)
-		return pending_del(&edit->pending, glob, module) ? ret : 0;
-	if (ret && pending_can_wait(module))
-		return pending_add_again(&edit->pending, glob, module);
+	if (*func == '!')
+		return mod_word_del(&edit->words, func + 1, module) ? 0 : ret;
+	if (ret && *module && !strpbrk(module, "!*?[\\") && !mod_word_text(module))
+		return mod_word_add_again(&edit->words, func, module);
 	return ret;
 }
 
@@ -229,31 +203,13 @@ static int edit_mod_word(struct ftrace_edit *edit, char *func, const char *modul
 int ftrace_edit_word(struct ftrace_edit *edit, char *word)
 {
 	char *params = word, *func = strsep(&params, ":"), *name = strsep(&params, ":");
+	int ret;
 
 	if (name && strcmp(name, "mod"))
 		return edit->command ? edit->command(edit, func, name, params) : -EINVAL;
 	guard(mutex)(&ftrace_lock);
-	return params ? edit_mod_word(edit, func, params) :
-			ftrace_hash_word(edit->hash, func, NULL);
-}
-
-/*
- * The words were copied when the file was opened. Those of a module that has gone since then wait
- * again. If it has come back elsewhere, its functions are not in the filter yet.
- */
-static void pending_update(struct list_head *pending)
-{
-	struct ftrace_mod_load *p;
-	const void *text = NULL;
-
-	list_for_each_entry(p, pending, list) {
-		if (p->enable != FTRACE_PENDING_APPLIED)
-			continue;
-		if (!pending_is_loaded(p->module, &text))
-			p->enable = FTRACE_PENDING_UNLOADED;
-		else if (text != pending_word_of(p)->text)
-			p->enable = FTRACE_PENDING_WAITS;
-	}
+	ret = ftrace_hash_word(edit->hash, func, params);
+	return params && edit->filter.words ? edit_mod_word(edit, func, params, ret) : ret;
 }
 
 /* Drop functions whose module was unloaded after the change began. */
@@ -264,6 +220,8 @@ static void edit_drop_gone(struct ftrace_edit *edit)
 	struct ftrace_table *t;
 	int i;
 
+	if (edit->gen == ftrace_tables_gen)
+		return;
 	for_each_ftrace_entry(edit->hash, entry, tmp, i) {
 		if (ftrace_find_site(entry->ip, &t))
 			continue;
@@ -273,134 +231,152 @@ static void edit_drop_gone(struct ftrace_edit *edit)
 	}
 }
 
-/* The new pending filters take the place of the old ones. */
-static void edit_replace_pending(struct ftrace_edit *edit)
+/*
+ * Words whose modules have come, perhaps back to another place, become functions. Words whose
+ * modules have gone wait again. The sites of a module do not go while ftrace_lock is held.
+ */
+static int edit_apply_words(struct ftrace_edit *edit)
 {
-	LIST_HEAD(old);
+	struct ftrace_mod_word *word;
 
-	list_splice_init(edit->set.pending, &old);
-	if (ftrace_hash_empty(edit->hash))
-		ftrace_pending_free(&edit->pending);
-	list_splice_init(&edit->pending, edit->set.pending);
-	ftrace_pending_free(&old);
+	list_for_each_entry(word, &edit->words, list) {
+		const void *text = mod_word_text(word->module);
+		int ret = 0;
+
+		if (text == word->text)
+			continue;
+		if (text)
+			ret = ftrace_hash_word(edit->hash, word->func, word->module);
+		if (ret == -ENOMEM)
+			return ret;
+		/* A word need not name any function, and must not mean all functions then. */
+		if (text && !edit->hash->count)
+			edit->hash->flags |= FTRACE_HASH_UNLOADED;
+		word->text = text;
+		word->hidden = true;
+	}
+	return 0;
 }
 
-/**
- * ftrace_edit_commit - the filter becomes what it was changed to
- * @edit: the change, which ends
- *
- * Context: Process context, may sleep. regex_lock of the filter of an ops held. Takes ftrace_lock.
- * Return: 0, or an error of ftrace_ops_update_hash() with nothing changed.
- */
-int ftrace_edit_commit(struct ftrace_edit *edit)
+/* The new words for modules take the place of the old ones; @empty: and mean nothing any more. */
+static void edit_replace_words(struct ftrace_edit *edit, bool empty)
 {
-	struct ftrace_set *set = &edit->set;
+	if (!edit->filter.words)
+		return;
+	ftrace_mod_words_free(edit->filter.words);
+	if (!empty)
+		list_splice_init(&edit->words, edit->filter.words);
+}
+
+static int edit_install(struct ftrace_edit *edit)
+{
+	struct ftrace_filter *filter = &edit->filter;
+	bool empty;
 	int ret;
 
 	guard(mutex)(&ftrace_lock);
-	if (edit->unlocked)
-		edit_drop_gone(edit);
-	if (set->replace) {
-		set->replace(set->hash, no_free_ptr(edit->hash));
-		return 0;
-	}
-	pending_update(&edit->pending);
-	/* A filter for modules alone must not mean all functions. */
-	if (pending_waits(&edit->pending))
+	edit_drop_gone(edit);
+	ret = edit_apply_words(edit);
+	if (ret)
+		return ret;
+	/* An empty filter means all functions, unless functions were unloaded or may still come. */
+	if (edit->hash->flags & FTRACE_HASH_FL_GONE || mod_words_wait(&edit->words, NULL))
 		edit->hash->flags |= FTRACE_HASH_FL_MOD;
-	ret = ftrace_ops_update_hash(set->ops, set->hash, edit->hash);
-	if (!ret && set->pending)
-		edit_replace_pending(edit);
+	else
+		edit->hash->flags &= ~FTRACE_HASH_FL_MOD;
+	empty = ftrace_hash_empty(edit->hash);
+	if (filter->replace)
+		filter->replace(filter->hash, no_free_ptr(edit->hash));
+	else
+		ret = ftrace_ops_update_hash(filter->ops, filter->hash, &edit->hash);
+	if (!ret)
+		edit_replace_words(edit, empty);
 	return ret;
 }
 
-/* Frees what a change has. */
+/**
+ * ftrace_edit_commit - end a change: the filter becomes what it was changed to
+ * @edit: the change
+ * @ret: 0, or the error for which the filter stays as it is
+ *
+ * Context: Process context, may sleep. regex_lock of the filter of an ops held. Takes ftrace_lock.
+ * Return: @ret; -ENOMEM, or an error of ftrace_ops_update_hash(), with nothing changed.
+ */
+int ftrace_edit_commit(struct ftrace_edit *edit, int ret)
+{
+	if (!ret)
+		ret = edit_install(edit);
+	ftrace_edit_end(edit);
+	return ret;
+}
+
+/* Ends a change, and frees what it has. The filter stays as it is. */
 void ftrace_edit_end(struct ftrace_edit *edit)
 {
+	ftrace_mod_words_free(&edit->words);
 	ftrace_hash_free(edit->hash);
 	edit->hash = NULL;
-	ftrace_pending_free(&edit->pending);
 }
 
 #ifdef CONFIG_MODULES
-static int pending_apply_one(struct trace_array *tr, struct ftrace_mod_load *p, bool enable)
+/* While the lock is held, nobody copies a filter that has neither a word nor its functions. */
+static int mod_words_apply(struct trace_array *tr, bool enable, const char *module)
 {
-	struct ftrace_hash __rcu **orig = ftrace_hash_of(tr->ops->func_hash, enable);
-	/* Matching writes into the glob, and the word may have to wait again. */
-	char *glob __free(kfree) = kstrdup(p->func, GFP_KERNEL);
-	struct ftrace_hash *hash __free(ftrace_hash) = ftrace_hash_dup(ftrace_locked(*orig));
-	int ret;
+	struct ftrace_filter filter = ftrace_filter_of(tr->ops, enable);
+	struct ftrace_edit edit = { };
 
-	if (!hash || !glob)
-		return -ENOMEM;
-	ret = ftrace_hash_match(hash, glob, p->module, false);
-	return ret > 0 ? ftrace_ops_update_hash(tr->ops, orig, hash) : ret;
+	guard(mutex)(&tr->ops->func_hash->regex_lock);
+	if (!mod_words_wait(filter.words, module))
+		return 0;
+	return ftrace_edit_commit(&edit, ftrace_edit_begin(&edit, &filter, false));
 }
 
 /*
- * Apply the words of @tr that wait for @module, if @state is FTRACE_PENDING_APPLIED. Otherwise,
- * give @state to those that are applied. Without @module: the words whose modules are loaded. The
- * sites of a module do not go while ftrace_lock is held.
+ * Words that wait for @module, just loaded, become functions. Takes trace_types_lock and
+ * ftrace_lock.
  */
-static void pending_set(struct trace_array *tr, const char *module, bool enable,
-			enum ftrace_pending_state state)
-{
-	bool apply = state == FTRACE_PENDING_APPLIED;
-	struct ftrace_mod_load *p;
-
-	/* A copy of the filter must have either the pending filter or its functions. */
-	guard(mutex)(&tr->ops->func_hash->regex_lock);
-	guard(mutex)(&ftrace_lock);
-	list_for_each_entry(p, ftrace_pending_of(tr, enable), list) {
-		bool applied = p->enable == FTRACE_PENDING_APPLIED;
-		const void *text = NULL;
-		int ret;
-
-		if (apply == applied || (module && strcmp(p->module, module)) ||
-		    (apply && !pending_is_loaded(p->module, &text)))
-			continue;
-		p->enable = state;
-		pending_word_of(p)->text = text;
-		ret = apply ? pending_apply_one(tr, p, enable) : 0;
-		if (ret < 0)
-			pr_warn("%s: a filter that waited for it is not applied, error %d\n",
-				p->module, ret);
-	}
-}
-
-/* Applies filters whose modules were loaded while they were written. Takes ftrace_lock. */
-void ftrace_pending_loaded(struct trace_array *tr, bool enable)
-{
-	pending_set(tr, NULL, enable, FTRACE_PENDING_APPLIED);
-}
-
-static void pending_set_all(const char *module, enum ftrace_pending_state state)
+void ftrace_mod_words_apply(const char *module)
 {
 	struct trace_array *tr;
 
 	guard(mutex)(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		pending_set(tr, module, true, state);
-		pending_set(tr, module, false, state);
+		for (int enable = 0; enable < 2; enable++) {
+			int ret = mod_words_apply(tr, enable, module);
+
+			if (ret)
+				pr_warn("%s: a filter that waited for it is not applied, error %d\n",
+					module, ret);
+		}
 	}
 }
 
-/* Applies the filters that wait for @mod, just loaded. Takes trace_types_lock and ftrace_lock. */
-void ftrace_pending_apply(struct module *mod)
+static void mod_words_wait_again(struct list_head *words, const char *module, bool failed)
 {
-	pending_set_all(mod->name, FTRACE_PENDING_APPLIED);
+	struct ftrace_mod_word *word;
+
+	list_for_each_entry(word, words, list) {
+		if (!word->text || strcmp(word->module, module))
+			continue;
+		word->text = NULL;
+		word->hidden = !failed;
+	}
 }
 
 /*
  * The functions of @module, which was unloaded or has failed to load, have left the filters. Their
  * words wait again. Takes trace_types_lock and ftrace_lock.
  */
-void ftrace_pending_gone(const char *module, bool failed)
+void ftrace_mod_words_wait(const char *module, bool failed)
 {
-	pending_set_all(module, failed ? FTRACE_PENDING_WAITS : FTRACE_PENDING_UNLOADED);
-}
-#else
-void ftrace_pending_loaded(struct trace_array *tr, bool enable)
-{
+	struct trace_array *tr;
+
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		guard(mutex)(&tr->ops->func_hash->regex_lock);
+		guard(mutex)(&ftrace_lock);
+		mod_words_wait_again(&tr->mod_trace, module, failed);
+		mod_words_wait_again(&tr->mod_notrace, module, failed);
+	}
 }
 #endif

@@ -32,7 +32,7 @@
  * @listing: for reading
  * @edit: the filter that is shown, and the change as written so far; without a hash once the
  *	file was closed
- * @line: the current line of a reader: this pending filter
+ * @line: the current line of a reader: this word for a module
  * @probe: if @line is NULL, the current line is this command; both are valid while
  *	ftrace_lock is held
  * @parser: for writing
@@ -44,7 +44,7 @@ struct filter_file {
 	struct mutex		lock;	/* the writers take turns */
 	struct ftrace_listing	listing;
 	struct ftrace_edit	edit;
-	struct ftrace_mod_load	*line;
+	struct ftrace_mod_word	*line;
 	struct ftrace_probe_iter probe;
 	struct trace_parser	parser;
 	bool			truncate;
@@ -57,29 +57,29 @@ static struct filter_file *filter_file_of(struct file *file)
 	return ((struct seq_file *)file->private_data)->private;
 }
 
-/* After the functions come the pending filters, then the commands. */
+/* After the functions come the words for modules, then the commands. */
 static bool filter_file_first_probe(struct filter_file *f)
 {
 	f->line = NULL;
-	return f->edit.set.enable && ftrace_probe_first(&f->probe, f->edit.set.tr);
+	return f->edit.filter.enable && ftrace_probe_first(&f->probe, f->edit.filter.tr);
 }
 
 /* The next word that waits; words for modules that are loaded are shown as functions. */
 static bool filter_file_next_line(struct filter_file *f)
 {
-	list_for_each_entry_continue(f->line, f->edit.set.pending, list)
-		if (f->line->enable == FTRACE_PENDING_WAITS)
+	list_for_each_entry_continue(f->line, f->edit.filter.words, list)
+		if (!f->line->text && !f->line->hidden)
 			return true;
 	return filter_file_first_probe(f);
 }
 
 static bool filter_file_first_extra(struct filter_file *f)
 {
-	struct list_head *pending = f->edit.set.pending;
+	struct list_head *words = f->edit.filter.words;
 
-	if (!pending)
+	if (!words)
 		return false;
-	f->line = list_entry(pending, struct ftrace_mod_load, list);
+	f->line = list_entry(words, struct ftrace_mod_word, list);
 	return filter_file_next_line(f);
 }
 
@@ -120,7 +120,7 @@ static void *filter_file_start(struct seq_file *m, loff_t *pos)
 	mutex_lock(&ftrace_lock);
 	if (ftrace_killed())
 		return NULL;
-	f->listing.hash = ftrace_locked(*f->edit.set.hash);
+	f->listing.hash = ftrace_locked(*f->edit.filter.hash);
 	return filter_file_line(f, *pos);
 }
 
@@ -147,7 +147,7 @@ static int filter_file_show(struct seq_file *m, void *v)
 	struct filter_file *f = m->private;
 
 	if (v == SEQ_START_TOKEN)
-		seq_puts(m, f->edit.set.enable ? "#### all functions enabled ####\n" :
+		seq_puts(m, f->edit.filter.enable ? "#### all functions enabled ####\n" :
 					       "#### no functions disabled ####\n");
 	else if (v == &f->listing)
 		ftrace_listing_show(&f->listing, m);
@@ -174,7 +174,7 @@ static int filter_file_word(struct filter_file *f)
 	int ret = ftrace_edit_word(edit, f->parser.buffer);
 
 	/* The files of the graph tracer have always refused this, and those of an ops never. */
-	if (!ret && removes && edit->set.replace && edit->hash->count == before)
+	if (!ret && removes && edit->filter.replace && edit->hash->count == before)
 		ret = -EINVAL;
 	trace_parser_clear(&f->parser);
 	if (ret < 0) {
@@ -188,7 +188,7 @@ static int filter_file_word(struct filter_file *f)
 
 /**
  * ftrace_filter_write - write to a file that holds a filter
- * @file: opened with ftrace_regex_open() or ftrace_set_open()
+ * @file: opened with ftrace_regex_open() or ftrace_filter_open()
  * @ubuf: what is written
  * @cnt: its length
  * @ppos: file position
@@ -235,20 +235,20 @@ static void filter_file_free(struct filter_file *f)
 }
 
 /* Without O_TRUNC, start from the filter that is in use. */
-static int filter_file_begin(struct filter_file *f, const struct ftrace_set *set)
+static int filter_file_begin(struct filter_file *f, const struct ftrace_filter *filter)
 {
-	if (!set->ops)
-		return ftrace_edit_begin(&f->edit, set, f->truncate);
-	/* While the lock is held, no pending filter is being turned into functions. */
-	guard(mutex)(&set->ops->func_hash->regex_lock);
-	return ftrace_edit_begin(&f->edit, set, f->truncate);
+	if (!filter->ops)
+		return ftrace_edit_begin(&f->edit, filter, f->truncate);
+	/* While the lock is held, no word is being turned into functions. */
+	guard(mutex)(&filter->ops->func_hash->regex_lock);
+	return ftrace_edit_begin(&f->edit, filter, f->truncate);
 }
 
 /*
- * Opens a file that holds @set, whose trace array ftrace_regex_release() puts. Takes
+ * Opens a file that holds @filter, whose trace array ftrace_regex_release() puts. Takes
  * ftrace_lock.
  */
-int ftrace_set_open(struct file *file, const struct ftrace_set *set)
+int ftrace_filter_open(struct file *file, const struct ftrace_filter *filter)
 {
 	struct filter_file *f = kzalloc(sizeof(*f), GFP_KERNEL);
 	int ret;
@@ -256,16 +256,15 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 	if (!f)
 		return -ENOMEM;
 	mutex_init(&f->lock);
-	f->listing.flags = set->enable ? FTRACE_ITER_FILTER : FTRACE_ITER_NOTRACE;
-	f->edit.set = *set;
+	f->listing.flags = filter->enable ? FTRACE_ITER_FILTER : FTRACE_ITER_NOTRACE;
+	f->edit.filter = *filter;
 	f->edit.command = ftrace_run_command;
-	f->edit.unlocked = true;
-	INIT_LIST_HEAD(&f->edit.pending);
+	INIT_LIST_HEAD(&f->edit.words);
 
 	ret = trace_parser_get_init(&f->parser, WORD_MAX) ? -ENOMEM : 0;
 	if (!ret && file->f_mode & FMODE_WRITE) {
 		f->truncate = file->f_flags & O_TRUNC;
-		ret = filter_file_begin(f, set);
+		ret = filter_file_begin(f, filter);
 	}
 	if (!ret)
 		ret = seq_open(file, &file_seq_ops);
@@ -287,7 +286,7 @@ int ftrace_set_open(struct file *file, const struct ftrace_set *set)
 int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		      struct inode *inode, struct file *file)
 {
-	struct ftrace_set set;
+	struct ftrace_filter filter;
 	int ret;
 
 	/* -ENODEV also if the machine is locked down: users know this error of this file. */
@@ -302,8 +301,8 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		ftrace_ops_init(ops);
 		if (!tr)
 			ftrace_note_lone_ops(ops);
-		set = ftrace_set_of(ops, tr, flag & FTRACE_ITER_FILTER);
-		ret = ftrace_set_open(file, &set);
+		filter = ftrace_filter_of(ops, flag & FTRACE_ITER_FILTER);
+		ret = ftrace_filter_open(file, &filter);
 	}
 	if (ret && tr)
 		trace_array_put(tr);
@@ -312,16 +311,12 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 
 static int filter_file_apply(struct filter_file *f)
 {
-	struct ftrace_set *set = &f->edit.set;
-	int ret;
+	struct ftrace_ops *ops = f->edit.filter.ops;
 
-	if (!set->ops)
-		return ftrace_edit_commit(&f->edit);
-	scoped_guard(mutex, &set->ops->func_hash->regex_lock)
-		ret = ftrace_edit_commit(&f->edit);
-	if (!ret && set->tr)
-		ftrace_pending_loaded(set->tr, set->enable);
-	return ret;
+	if (!ops)
+		return ftrace_edit_commit(&f->edit, 0);
+	guard(mutex)(&ops->func_hash->regex_lock);
+	return ftrace_edit_commit(&f->edit, 0);
 }
 
 /* Apply what was written. A second call does nothing. */
@@ -375,8 +370,8 @@ int ftrace_regex_release(struct inode *inode, struct file *file)
 	if (file->f_mode & FMODE_WRITE)
 		filter_file_finish(f);
 	ftrace_listing_end(&f->listing);
-	if (f->edit.set.tr)
-		trace_array_put(f->edit.set.tr);
+	if (f->edit.filter.tr)
+		trace_array_put(f->edit.filter.tr);
 	filter_file_free(f);
 	return seq_release(inode, file);
 }

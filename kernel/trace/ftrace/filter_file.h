@@ -5,8 +5,8 @@
 
 #include <linux/fs.h>
 
-struct ftrace_set;
+struct ftrace_filter;
 
-int ftrace_set_open(struct file *file, const struct ftrace_set *set);
+int ftrace_filter_open(struct file *file, const struct ftrace_filter *filter);
 
 #endif

@@ -14,9 +14,9 @@
 
 #include <asm/setup.h>
 
-#include "boot_filter.h"
 #include "callback.h"
 #include "core.h"
+#include "filter_api.h"
 #include "filter_edit.h"
 #include "filter_file.h"
 #include "graph_files.h"
@@ -51,13 +51,13 @@ static DECLARE_WORK(graph_old_work, graph_free_old);
  * because the grace periods can take seconds. Nobody reads the RCU head of a filter, so the list
  * uses it.
  */
-static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *set)
+static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *new)
 {
 	struct ftrace_hash *old;
 
 	lockdep_assert_held(&ftrace_lock);
 	BUILD_BUG_ON(sizeof(struct llist_node) > sizeof(old->rcu));
-	old = rcu_replace_pointer(*orig, set, lockdep_is_held(&ftrace_lock));
+	old = rcu_replace_pointer(*orig, new, lockdep_is_held(&ftrace_lock));
 	if (!old)
 		return;
 	llist_add((struct llist_node *)&old->rcu, &graph_old);
@@ -65,23 +65,15 @@ static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *s
 	queue_work(system_dfl_wq, &graph_old_work);
 }
 
-/* Removes text that is about to be freed from the two sets. Takes ftrace_lock. */
-void ftrace_graph_forget(unsigned long start, unsigned long end)
+static struct ftrace_filter graph_filter(bool unwanted)
 {
-	guard(mutex)(&ftrace_lock);
-	for (int unwanted = 0; unwanted < 2; unwanted++)
-		ftrace_hash_forget(ftrace_locked(*graph_hash(unwanted)), start, end);
-}
-
-static struct ftrace_set graph_set(bool unwanted)
-{
-	return (struct ftrace_set){
+	return (struct ftrace_filter){
 		.hash = graph_hash(unwanted), .enable = !unwanted, .replace = graph_replace };
 }
 
 static int graph_open(struct inode *inode, struct file *file)
 {
-	struct ftrace_set set = graph_set(inode->i_private);
+	struct ftrace_filter filter = graph_filter(inode->i_private);
 	int ret;
 
 	ret = tracing_check_open_get_tr(NULL);
@@ -89,7 +81,7 @@ static int graph_open(struct inode *inode, struct file *file)
 		return ret;
 	if (ftrace_killed())
 		return -ENODEV;
-	return ftrace_set_open(file, &set);
+	return ftrace_filter_open(file, &filter);
 }
 
 static const struct file_operations graph_fops = {
@@ -136,7 +128,7 @@ __setup("ftrace_graph_max_depth=", graph_set_max_depth_param);
 /* Applies the boot parameters that set them. */
 void __init ftrace_graph_early_filters(void)
 {
-	struct ftrace_set wanted = graph_set(false), unwanted = graph_set(true);
+	struct ftrace_filter wanted = graph_filter(false), unwanted = graph_filter(true);
 
 	if (graph_param[0])
 		ftrace_early_set(&wanted, graph_param);

@@ -10,11 +10,9 @@ struct dentry;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 void __init ftrace_graph_tracefs(struct dentry *d_tracer);
 void __init ftrace_graph_early_filters(void);
-void ftrace_graph_forget(unsigned long start, unsigned long end);
 #else
 static inline void ftrace_graph_tracefs(struct dentry *d_tracer) { }
 static inline void ftrace_graph_early_filters(void) { }
-static inline void ftrace_graph_forget(unsigned long start, unsigned long end) { }
 #endif
 
 #endif

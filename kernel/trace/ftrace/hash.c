@@ -217,12 +217,13 @@ void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from)
 {
 	struct ftrace_func_entry *entry, *found;
 	struct hlist_node *tmp;
+	unsigned int n = 0;
 	int i;
 
 	if (ftrace_hash_empty(from))
 		return;
 	for_each_ftrace_entry(from, entry, tmp, i) {
-		ftrace_yield(hash->count);
+		ftrace_yield(n++);
 		found = ftrace_lookup_ip(hash, entry->ip);
 		if (found)
 			ftrace_hash_del(hash, found);

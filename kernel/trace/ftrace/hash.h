@@ -10,8 +10,8 @@
 #include "../trace.h"
 
 /*
- * The flags of a filter whose functions have all been unloaded. Empty, it must not mean all
- * functions, whether words wait for modules or not.
+ * The flags of a filter whose functions have all been unloaded, or whose words for modules named
+ * none. Empty, it must not mean all functions, whether words wait for modules or not.
  */
 #define FTRACE_HASH_FL_GONE	(FTRACE_HASH_FL_MOD << 1)
 #define FTRACE_HASH_UNLOADED	(FTRACE_HASH_FL_MOD | FTRACE_HASH_FL_GONE)

@@ -7,9 +7,9 @@
 #include <linux/ftrace.h>
 #include <linux/slab.h>
 
-#include "boot_filter.h"
 #include "callback.h"
 #include "core.h"
+#include "filter_api.h"
 #include "filter_edit.h"
 #include "filter_file.h"
 #include "ops.h"
@@ -27,7 +27,7 @@ void ftrace_init_trace_array(struct trace_array *tr)
 __init void ftrace_init_global_array_ops(struct trace_array *tr)
 {
 	ftrace_init_trace_array(tr);
-	ftrace_early_pending(tr);
+	ftrace_early_words(tr);
 	global_ops.private = tr;
 	tr->ops = &global_ops;
 	/* This copies ->private. */
@@ -98,8 +98,8 @@ void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 		if (ops->flags & FTRACE_OPS_FL_ENABLED)
 			wait = !ftrace_ops_stop(ops);
 		ops->flags |= FTRACE_OPS_FL_DELETED;
-		ftrace_pending_free(ftrace_pending_of(tr, true));
-		ftrace_pending_free(ftrace_pending_of(tr, false));
+		ftrace_mod_words_free(ftrace_mod_words_of(tr, true));
+		ftrace_mod_words_free(ftrace_mod_words_of(tr, false));
 	}
 	if (wait)
 		ftrace_ops_stop_wait(ops);

@@ -166,8 +166,6 @@ static bool mod_free_text(struct module *mod, void *start, void *end, bool names
 	}
 	/* This comes last: a filter must have all sites that its ops is on. */
 	ftrace_forget_sites((unsigned long)start, (unsigned long)end);
-	ftrace_forget_file_sites((unsigned long)start, (unsigned long)end);
-	ftrace_graph_forget((unsigned long)start, (unsigned long)end);
 	ftrace_forget_probes((unsigned long)start, (unsigned long)end);
 	return true;
 }
@@ -291,7 +289,7 @@ void ftrace_module_enable(struct module *mod)
 	unsigned int i;
 
 	/* First the filters that waited for this module. */
-	ftrace_pending_apply(mod);
+	ftrace_mod_words_apply(mod->name);
 
 	guard(mutex)(&ftrace_lock);
 	if (ftrace_killed())
@@ -334,6 +332,6 @@ void ftrace_release_mod(struct module *mod)
 	if (failed && found)
 		ftrace_keep_failed_names(mod);
 	ftrace_drop_init_names(mod);
-	ftrace_pending_gone(mod->name, failed);
+	ftrace_mod_words_wait(mod->name, failed);
 }
 #endif

@@ -29,9 +29,8 @@ int ftrace_subops_set_guard(struct ftrace_ops *ops);
 
 /* filter.c: the functions that an ops traces */
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
-			   struct ftrace_hash *new);
+			   struct ftrace_hash **new);
 void ftrace_forget_sites(unsigned long start, unsigned long end);
 void ftrace_note_lone_ops(struct ftrace_ops *ops);
-void ftrace_forget_file_sites(unsigned long start, unsigned long end);
 
 #endif

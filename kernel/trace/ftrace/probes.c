@@ -146,9 +146,9 @@ static int probe_init_functions(struct ftrace_func_probe *probe,
 	return 0;
 }
 
-/* Make @functions the filter of @probe, and start @probe if it is new. */
+/* Make *@functions the filter of @probe, and start @probe if it is new. */
 static int probe_set_functions(struct ftrace_func_probe *probe,
-			       struct ftrace_hash *functions)
+			       struct ftrace_hash **functions)
 {
 	struct ftrace_ops *ops = &probe->ops;
 	int ret;
@@ -189,7 +189,7 @@ static int probe_add_functions(struct ftrace_func_probe *probe, char *glob, void
 	ret = probe_init_functions(probe, added, data);
 	if (ret)
 		return ret;
-	ret = probe_set_functions(probe, all);
+	ret = probe_set_functions(probe, &all);
 	if (ret)
 		probe_forget_functions(probe, added);
 	return ret ?: added->count;
@@ -288,9 +288,9 @@ static int probe_remove(struct ftrace_func_probe *probe)
 	return ret;
 }
 
-/* Let @new, with the functions @kept, take the place of @probe. */
+/* Let @new, with the functions *@kept, take the place of @probe. */
 static int probe_replace(struct ftrace_func_probe *probe, struct ftrace_func_probe *new,
-			 struct ftrace_hash *kept)
+			 struct ftrace_hash **kept)
 {
 	int ret;
 
@@ -304,12 +304,12 @@ static int probe_replace(struct ftrace_func_probe *probe, struct ftrace_func_pro
 }
 
 /*
- * Take the functions @removed from a probe, and leave @kept. A task in probe_hit() for a
+ * Take the functions @removed from a probe, and leave *@kept. A task in probe_hit() for a
  * removed function may be using the data of this function, and cannot be told from a task that
  * is there for another function of the probe. So the functions that stay get a new probe,
  * and the wait is for all tasks in the callback of the old probe.
  */
-static int probe_shrink(struct ftrace_func_probe *probe, struct ftrace_hash *kept,
+static int probe_shrink(struct ftrace_func_probe *probe, struct ftrace_hash **kept,
 			struct ftrace_hash *removed)
 {
 	struct ftrace_func_probe *new = probe_new(probe->tr, probe->probe_ops);
@@ -351,7 +351,7 @@ static int probe_remove_functions(struct ftrace_func_probe *probe, char *glob)
 	ftrace_hash_subtract(removed, kept);
 
 	/* An empty filter would mean all functions. */
-	return ftrace_hash_empty(kept) ? probe_remove(probe) : probe_shrink(probe, kept, removed);
+	return ftrace_hash_empty(kept) ? probe_remove(probe) : probe_shrink(probe, &kept, removed);
 }
 
 /**

@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 #include <linux/init.h>
 
-#include "../boot_filter.h"
+#include "../filter_api.h"
 #include "ftrace_kunit.h"
 
 static void __init parameters_are_appended(struct kunit *test)

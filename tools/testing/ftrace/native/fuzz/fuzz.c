@@ -12,7 +12,7 @@
 #include <linux/init.h>
 #include <linux/string.h>
 
-#include "ftrace/boot_filter.h"
+#include "ftrace/filter_api.h"
 #include "ftrace/core.h"
 #include "ftrace/tests/ftrace_kunit.h"
 #include "ftrace/hash.h"

@@ -8,7 +8,7 @@
 #include <linux/init.h>
 
 #include "trace.h"
-#include "ftrace/boot_filter.h"
+#include "ftrace/filter_api.h"
 #include "ftrace/core.h"
 #include "ftrace/hash.h"
 #include "ftrace/profile.h"

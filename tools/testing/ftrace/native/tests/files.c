@@ -208,6 +208,12 @@ static void words_without_functions_are_no_error(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, native_log_has("is not applied"));
 	native_expect_file(test, "set_ftrace_filter", "native_mod_1 [native_mod]\n");
 	native_mod_release();
+	/* Without functions, the filter does not mean all functions. */
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_notrace", O_TRUNC, "nosuch:mod:native_mod"), 0);
+	native_mod_load();
+	native_expect_file(test, "set_ftrace_notrace", "");
+	native_mod_release();
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_notrace", O_TRUNC, ""), 0);
 	/* Each word waits again, and is shown when the module has failed to load. */
 	native_expect_file(test, "set_ftrace_filter", "");
 	native_mod_init(true);

@@ -151,9 +151,9 @@ static void keep_names(void *unused)
 	ftrace_keep_failed_names(&other);
 }
 
-static void pending_gone(void *unused)
+static void words_wait(void *unused)
 {
-	ftrace_pending_gone("nosuch", false);
+	ftrace_mod_words_wait("nosuch", false);
 }
 
 /* It stays noted to the end of the program. */
@@ -162,11 +162,6 @@ static struct ftrace_ops lone;
 static void note_lone(void *unused)
 {
 	ftrace_note_lone_ops(&lone);
-}
-
-static void forget_lone_sites(void *unused)
-{
-	ftrace_forget_file_sites(1, 2);
 }
 
 static void modules_wait(struct kunit *test)
@@ -192,10 +187,9 @@ static void modules_wait(struct kunit *test)
 	native_expect_waits(test, &trace_types_lock, forget_sites, NULL);
 	ftrace_ops_init(&lone);
 	native_expect_waits(test, &ftrace_lock, note_lone, NULL);
-	native_expect_waits(test, &ftrace_lock, forget_lone_sites, NULL);
-	native_expect_waits(test, &ftrace_lock, pending_gone, NULL);
-	native_expect_waits(test, &global_ops.func_hash->regex_lock, pending_gone, NULL);
-	native_expect_waits(test, &trace_types_lock, pending_gone, NULL);
+	native_expect_waits(test, &ftrace_lock, words_wait, NULL);
+	native_expect_waits(test, &global_ops.func_hash->regex_lock, words_wait, NULL);
+	native_expect_waits(test, &trace_types_lock, words_wait, NULL);
 	native_expect_waits(test, &ftrace_lock, drop_names, NULL);
 	native_expect_waits(test, &ftrace_lock, keep_names, NULL);
 	/* A word that waits for the module, and its function. */
@@ -210,13 +204,6 @@ static void modules_wait(struct kunit *test)
 static void set_filter(void *unused)
 {
 	ftrace_set_filter(&ops, "native_func_101", 15, 1);
-}
-
-static void set_waiting(void *unused)
-{
-	char word[] = "x:mod:nosuch";
-
-	ftrace_set_filter(&ops, word, sizeof(word) - 1, 1);
 }
 
 static void set_ip(void *unused)
@@ -271,7 +258,6 @@ static void calls_wait(struct kunit *test)
 	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
 	native_expect_waits(test, &ftrace_lock, set_filter, NULL);
 	native_expect_waits(test, &ops.local_hash.regex_lock, set_filter, NULL);
-	native_expect_waits(test, &trace_types_lock, set_waiting, NULL);
 	native_expect_waits(test, &ftrace_lock, set_ip, NULL);
 	native_expect_waits(test, &ops.local_hash.regex_lock, set_ip, NULL);
 	native_expect_waits(test, &ftrace_lock, do_register, NULL);
