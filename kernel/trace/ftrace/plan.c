@@ -225,13 +225,17 @@ static void plan_move(struct plan *p, struct ftrace_site *site, unsigned long ip
 
 static int plan_site(struct plan *p, struct ftrace_table *t, struct ftrace_site *site)
 {
-	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to;
+	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to = NULL;
 	unsigned long ip = site_ip(t, site);
 
 	if (unlikely(site->state & SITE_FAILED))
 		return plan_wants_named(p, ip) ? -EINVAL : 0;
 
-	to = plan_next(p, from, ip);
+	/* An ops that wants all sites or none need not be asked again. */
+	if (p->blanket && from->plan == p->id)
+		to = from->to[p->changes->on];
+	if (!to)
+		to = plan_next(p, from, ip);
 	if (IS_ERR(to) && p->flags & FTRACE_PLAN_SPARES && to != ERR_PTR(-ENOMEM)) {
 		pr_warn("%pS: not traced by %ps, error %ld\n", (void *)ip, p->changes->ops->func,
 			PTR_ERR(to));
@@ -254,27 +258,12 @@ static bool plan_change_is_blanket(const struct ftrace_change *change)
 		ftrace_hash_empty(rcu_access_pointer(hash->notrace_hash)));
 }
 
-/* Move a site if the plan already knows where the sites of its class go. */
-static __always_inline bool plan_known(struct plan *p, struct ftrace_table *t,
-				       struct ftrace_site *site)
-{
-	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to;
-
-	if (!p->blanket || from->plan != p->id || site->state & SITE_FAILED)
-		return false;
-	to = from->to[p->changes->on];
-	if (to)
-		plan_move(p, site, site_ip(t, site), from, to);
-	return to;
-}
-
 static int plan_table(struct plan *p, struct ftrace_table *t)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; i < t->nr && !ret; i++) {
-		if (!plan_known(p, t, &t->sites[i]))
-			ret = plan_site(p, t, &t->sites[i]);
+		ret = plan_site(p, t, &t->sites[i]);
 		ftrace_yield(i);
 	}
 	return ret;
