@@ -186,18 +186,9 @@ static int filter_file_word(struct filter_file *f)
 	return 0;
 }
 
-/**
- * ftrace_filter_write - write to a file that holds a filter
- * @file: opened with ftrace_regex_open() or ftrace_filter_open()
- * @ubuf: what is written
- * @cnt: its length
- * @ppos: file position
- *
- * io_uring, for one, writes without the lock of the file position, and so at the same time as
- * others. A word that is written in pieces is right only if nobody else writes meanwhile.
- *
- * Context: Process context, may sleep.
- * Return: number of bytes taken, or -errno.
+/*
+ * Takes words. io_uring, for one, writes without the lock of the file position, and so at the same
+ * time as others. A word that is written in pieces is right only if nobody else writes meanwhile.
  */
 ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t cnt,
 			    loff_t *ppos)
@@ -337,16 +328,9 @@ static int filter_file_finish(struct filter_file *f)
 	return ret;
 }
 
-/**
- * ftrace_set_flush - a descriptor of a file that holds a filter is closed
- * @file: the file
- * @id: not used
- *
- * When the last descriptor is closed, what was written is applied. This happens
- * here because errors that ftrace_regex_release() returns are lost.
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- * Return: 0, or the error of the last word or of the change of the filter.
+/*
+ * When the last descriptor is closed, applies what was written: 0, or the error of the last word
+ * or of the change. Errors that ftrace_regex_release() returns are lost. Takes ftrace_lock.
  */
 int ftrace_set_flush(struct file *file, fl_owner_t id)
 {
@@ -355,14 +339,7 @@ int ftrace_set_flush(struct file *file, fl_owner_t id)
 	return filter_file_finish(filter_file_of(file));
 }
 
-/**
- * ftrace_regex_release - close a file that holds a filter, and apply what was written
- * @inode: inode of the file
- * @file: the file
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- * Return: 0.
- */
+/* Closes a file that holds a filter, and applies what was written. Takes ftrace_lock. */
 int ftrace_regex_release(struct inode *inode, struct file *file)
 {
 	struct filter_file *f = filter_file_of(file);
@@ -404,11 +381,7 @@ static const struct file_operations notrace_fops = {
 	.release	= ftrace_regex_release,
 };
 
-/**
- * ftrace_create_filter_files - create the filter files of a trace array
- * @tr: the trace array
- * @parent: its directory
- */
+/* Creates the filter files of a trace array in its directory. */
 void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("set_ftrace_filter", TRACE_MODE_WRITE, parent, tr,

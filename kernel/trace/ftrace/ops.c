@@ -68,23 +68,15 @@ void ftrace_ops_init_with(struct ftrace_ops *ops, struct ftrace_ops_hash *filter
 	spin_unlock(&lock);
 }
 
-/**
- * ftrace_ops_init - set up an ops before its first use, with a filter of its own
- * @ops: the ops
- *
- * Context: Process context.
- */
+/* Sets up an ops before its first use, with a filter of its own. */
 void ftrace_ops_init(struct ftrace_ops *ops)
 {
 	ftrace_ops_init_with(ops, &ops->local_hash);
 }
 
-/**
- * ftrace_ops_active - may an ops be on sites?
- * @ops: the ops
- *
- * Context: ftrace_lock held.
- * Return: true if @ops is registered and tracing is not switched off for it.
+/*
+ * May an ops be on sites? Only if it is registered, and tracing is not switched off for it.
+ * ftrace_lock held.
  */
 bool ftrace_ops_active(const struct ftrace_ops *ops)
 {
