@@ -8,14 +8,17 @@
 # that are laid over, also in the place of those of the series (in files/), and tables of its own:
 # "needs", and "without" for the files of the series that this version has no use for.
 #
-# patches/commits is a table: "series NAME", then the names of its commits, each with lines behind a
-# tab that say what the commit takes, and its message behind four spaces:
+# patches/commits is a table: "series NAME", or "series NAME on OTHER" if it needs another series,
+# then the names of its commits, each with lines behind a tab that say what the commit takes, and its
+# message behind four spaces:
 #
-#	file PATH		the file of this repository
+#	file PATH		the file of this repository, so far without the layers of later commits
 #	patch NAME		a patch of patches/, whose header can be the message
+#	layer NAME		a patch of patches/layers/: what the commit adds to files of the series.
+#				It comes off the files as they are here, and goes on in its commit
 #	objects MAKEFILE	the Makefile, so far without the objects whose source comes in a later
 #				commit. From this commit on, each commit that brings sources adds them
-#	large REASON		the mail may have more than 700 lines
+#	large REASON		the mail may have more code than others
 #
 # Every file and every patch must be taken exactly once. What only another version of the base has is
 # left out. The patches of a prepared tree are in the order of this table, too.
@@ -111,9 +114,17 @@ sub elsewhere {
 
 	my $path = $kind eq 'patch' ? $item : "files/$item";
 
+	return 0 if $kind eq 'layer';
 	return 1 if $kind ne 'patch' && grep { $_ eq $item } $self->table('without');
 	return 0 if -f ($kind eq 'patch' ? $self->patch($item) : $self->ours($item));
 	return grep { -f "$HERE/patches/$_/$path" } versions();
+}
+
+# layer NAME: where it is.
+sub layer {
+	my ($self, $name) = @_;
+
+	return "$HERE/patches/layers/$name.patch";
 }
 
 # commits: each with its series, name, message, reason to be large, and pairs of what it takes.
@@ -124,7 +135,7 @@ sub commits {
 	for (split /\n/, contents("$HERE/patches/commits")) {
 		my $commit = $commits[-1];
 
-		if (/^series (\S+)$/) {
+		if (/^series (\S+)(?: on \S+)?$/) {
 			$series = $1;
 		} elsif (/^([^\s#]\S*)$/) {
 			push @commits, { series => $series, name => $1, message => '', take => [] };

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The mails that scripts/make-series writes: git am applies each series to a clean base, alone and
-# after the series before it, the result of all is the prepared tree byte for byte, checkpatch finds
+# The mails that scripts/make-series writes: git am applies each series to a clean base, with no other
+# series than it needs and after the series before it, the result of all is the prepared tree byte for byte, checkpatch finds
 # no error, and each mail has a maintainer. Also what make-series refuses.
 
 set -u
@@ -64,6 +64,16 @@ git_am()
 		set -- "$mails/$series"/*.patch
 		git -C "$work/tree" am -q --whitespace=error "${@:2}" || return 1
 	done
+}
+
+# needs SERIES: it, behind those that it is on.
+needs()
+{
+	local on
+
+	on=$(sed -n "s/^series $1 on //p" patches/commits)
+	[ -z "$on" ] || needs "$on"
+	echo "$1"
 }
 
 # What the series changes, as prepare-kernel has done it.
@@ -216,14 +226,15 @@ refuses()
 }
 
 ok "make-series" scripts/make-series -s "$sender" "$base" "$mails"
-mapfile -t all < <(sed -n 's/^series //p' patches/commits)
+mapfile -t all < <(sed -n 's/^series \([^ ]*\).*/\1/p' patches/commits)
 patches=()
 for mail in "$mails"/*/*.patch; do
 	[[ $mail = */0000-* ]] || patches+=("$mail")
 done
 make_tree
 for series in "${all[@]}"; do
-	ok "git am takes the mails of $series" git_am "$series"
+	mapfile -t needed < <(needs "$series")
+	ok "git am takes the mails of $series" git_am "${needed[@]}"
 	ok "the mails of $series are one thread" threaded "$series"
 	ok "the cover letter of $series has a subject and a text" cover_is_whole "$series"
 done
@@ -268,23 +279,28 @@ edit()
 	perl -0pi -e "$1" patches/commits
 }
 
+last=$(sed -n 's/^[a-z][^ ]*$/&/p' patches/commits | tail -n 1)
 refuses "a file that is taken twice" "taken twice: file arch/x86/kernel/ftrace/patch.c" \
 	edit 's,\z,\tfile\tarch/x86/kernel/ftrace/patch.c\n,'
 refuses "a file that is never taken" "never taken: file kernel/trace/ftrace/table.c" edit 's,\tfile\t\S*/table\.c\n,,'
 refuses "a patch that is never taken" "never taken: patch bpf-own-wait.patch" edit 's,\tpatch\tbpf-own-wait\S*\n,,'
 refuses "a file that is not there" "takes what is not there: file kernel/none.c" edit 's,\z,\tfile\tkernel/none.c\n,'
+refuses "a layer that is never taken" "never taken: layer flight" edit 's,\tlayer\tflight\n,,'
+refuses "a layer that does not come off" "patches/layers/flight.patch does not come off" \
+	sed -i s/flight_fix/flight_mend/ arch/x86/kernel/ftrace/tramp.c
 refuses "an unknown word" "takes what is not there: hunk kernel/none.c" edit 's,\z,\thunk\tkernel/none.c\n,'
-refuses "a commit without a message" "commit docs has no message" edit 's,\n(?: {4}.*\n|\n)*\z,\n,'
+refuses "a commit without a message" "commit last has no message" edit 's,\z,\nlast\n,'
 refuses "a commit that takes nothing" "commit nothing changes nothing" edit 's,\z,\nnothing\n\n    Nothing\n,'
 refuses "a series without a cover letter" "series core has no patches/messages/cover-core.txt" \
 	rm patches/messages/cover-core.txt
 refuses "a series without commits" "series none has no commits" \
 	sh -c 'echo "series none" >>patches/commits; echo >patches/messages/cover-none.txt'
-refuses "a mail that is too large" "commit docs has [0-9]* lines, more than 700" edit 's,\tlarge\tdocuments\n,,'
+refuses "a mail that is too large" "commit ftrace-plans has [0-9]* lines of code, more than 500" \
+	edit 's,ftrace-plans\n\tlarge.*\n,ftrace-plans\n,'
 refuses "a header that no mail has" "ftrace-x86-int3.patch has a header" \
 	sed -i '1i ftrace/x86: Do this\n\nWhy.\n\n---' "patches/$version/ftrace-x86-int3.patch"
-refuses "a Fixes: of another form" "commit docs: not of the form Fixes:" edit 's,\z,\n    Fixes: 1234 (subject)\n,'
-refuses "a Cc: without an address" "commit docs: no mail address" edit 's,\z,\n    Cc: somebody\n,'
+refuses "a Fixes: of another form" "commit $last: not of the form Fixes:" edit 's,\z,\n    Fixes: 1234 (subject)\n,'
+refuses "a Cc: without an address" "commit $last: no mail address" edit 's,\z,\n    Cc: somebody\n,'
 refuses "a line that is none" "what is this.* hunk" edit 's,\z,  hunk\n,'
 # A patch of a line that a later patch brings.
 early()
