@@ -50,9 +50,12 @@ static void ftrace_ops_assist_func(unsigned long ip, unsigned long parent_ip,
 
 NOKPROBE_SYMBOL(ftrace_ops_assist_func);
 
-/*
- * What a trampoline calls for an ops: its callback, or a guard that calls the callback. Any
- * context.
+/**
+ * ftrace_ops_get_func - the function that a trampoline calls for an ops
+ * @ops: the ops
+ *
+ * Context: Any context.
+ * Return: the callback of @ops, or a guard that calls the callback.
  */
 ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
 {
@@ -81,7 +84,12 @@ int ftrace_callback_make(struct ftrace_ops *ops)
 	return 0;
 }
 
-/* Drops a reference to a callback. ftrace_lock held. */
+/**
+ * ftrace_callback_put - drop a reference to a callback
+ * @cb: the callback
+ *
+ * Context: ftrace_lock held.
+ */
 void ftrace_callback_put(struct ftrace_callback *cb)
 {
 	lockdep_assert_held(&ftrace_lock);

@@ -224,16 +224,21 @@ static void caller_queue_free(void)
 		queue_work(system_dfl_wq, &free_work);
 }
 
-/* Waits until what is retired is freed. No lock of ftrace_may_wait() held. */
+/**
+ * ftrace_callers_wait - wait until what is retired is freed
+ *
+ * Context: Process context, may sleep. No lock of ftrace_may_wait() held.
+ */
 void ftrace_callers_wait(void)
 {
 	ftrace_may_wait();
 	flush_work(&free_work);
 }
 
-/*
- * After the removal of an ops, waits if much memory waits to be freed. No lock of
- * ftrace_may_wait() held.
+/**
+ * ftrace_throttle - after the removal of an ops, wait if much memory waits to be freed
+ *
+ * Context: Process context, may sleep. No lock of ftrace_may_wait() held.
  */
 void ftrace_throttle(void)
 {

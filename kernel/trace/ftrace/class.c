@@ -217,10 +217,14 @@ struct ftrace_class *ftrace_class_of(struct ftrace_ops *const *set, unsigned int
 	return class_make(set, nr, direct, ftrace_class_walks(from));
 }
 
-/*
- * The callback of an ops is about to change: its classes are no longer found by their sets. If the
- * change fails, the sites of such a stale class leave it when the next plan looks at them.
- * ftrace_lock held.
+/**
+ * ftrace_classes_stale - mark the classes of an ops whose callback is about to change
+ * @ops: the ops
+ *
+ * A stale class is no longer found by its set. If the change fails, the sites of a
+ * stale class leave the class when the next plan looks at them.
+ *
+ * Context: ftrace_lock held.
  */
 void ftrace_classes_stale(struct ftrace_ops *ops)
 {
@@ -238,11 +242,15 @@ void ftrace_classes_stale(struct ftrace_ops *ops)
 	}
 }
 
-/*
- * Removes an ops, whose slots have been switched off, from all classes. Sites with unexpected
- * bytes do not leave their class, nor does any site if there is no memory for the class without
- * @ops. Such a class goes on without @ops, and is stale: its sites leave it when the next plan
- * looks at them. ftrace_lock held.
+/**
+ * ftrace_classes_lose - remove an unregistered ops from all classes
+ * @ops: the ops, whose slots have been switched off
+ *
+ * Sites with unexpected bytes do not leave their class, nor does any site if there is
+ * no memory for the class without @ops. Such a class goes on without @ops, and is
+ * stale: its sites leave the class when the next plan looks at them.
+ *
+ * Context: ftrace_lock held.
  */
 void ftrace_classes_lose(struct ftrace_ops *ops)
 {
@@ -265,9 +273,12 @@ void ftrace_classes_lose(struct ftrace_ops *ops)
 	}
 }
 
-/*
- * @sites sites have left a class, and no longer call its trampoline. Without users, it is freed.
- * ftrace_lock held.
+/**
+ * ftrace_class_put - sites have left a class; without users, free the class
+ * @c: the class
+ * @sites: number of sites that have left, and no longer call its trampoline
+ *
+ * Context: ftrace_lock held.
  */
 void ftrace_class_put(struct ftrace_class *c, unsigned int sites)
 {
@@ -289,7 +300,13 @@ void ftrace_class_put(struct ftrace_class *c, unsigned int sites)
 	kvfree(c);
 }
 
-/* Has any ops of a class a flag? */
+/**
+ * ftrace_class_flag - does any ops of a class have a flag?
+ * @c: the class
+ * @flag: FTRACE_OPS_FL_*
+ *
+ * Return: true if at least one ops has the flag.
+ */
 bool ftrace_class_flag(const struct ftrace_class *c, unsigned long flag)
 {
 	for (unsigned int i = 0; i < c->nr; i++)

@@ -26,9 +26,12 @@ static struct ftrace_func_command *command_find(const char *name)
 	return NULL;
 }
 
-/*
- * Adds a command of the filter files, which must stay: 0, or -EBUSY if there is one of that name.
- * Boot, one at a time: the list of commands has no lock.
+/**
+ * register_ftrace_command - add a command of the filter files
+ * @cmd: the command, which must stay
+ *
+ * Context: Boot, one at a time: the list of commands has no lock.
+ * Return: 0, or -EBUSY if there is a command of that name.
  */
 __init int register_ftrace_command(struct ftrace_func_command *cmd)
 {
@@ -38,7 +41,13 @@ __init int register_ftrace_command(struct ftrace_func_command *cmd)
 	return 0;
 }
 
-/* Undoes register_ftrace_command(): 0, or -ENODEV if there is no command of that name. */
+/**
+ * unregister_ftrace_command - undo register_ftrace_command()
+ * @cmd: the command
+ *
+ * Context: As for register_ftrace_command().
+ * Return: 0, or -ENODEV if there is no command of that name.
+ */
 __init int unregister_ftrace_command(struct ftrace_func_command *cmd)
 {
 	struct ftrace_func_command *found = command_find(cmd->name);

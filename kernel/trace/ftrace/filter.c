@@ -96,9 +96,11 @@ static struct ftrace_hash __rcu **lone_filters[] = {
 	NULL,
 };
 
-/*
- * Remembers an ops with a filter file and without a trace array, which stays: that of the stack
- * tracer. Takes ftrace_lock.
+/**
+ * ftrace_note_lone_ops - remember an ops with a filter file and without a trace array
+ * @ops: the ops, which stays: that of the stack tracer
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
  */
 void ftrace_note_lone_ops(struct ftrace_ops *ops)
 {

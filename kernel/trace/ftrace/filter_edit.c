@@ -34,7 +34,10 @@ static void mod_word_free(struct ftrace_mod_word *word)
 	kfree(word);
 }
 
-/* Frees words for modules, in a list that only the caller uses. */
+/**
+ * ftrace_mod_words_free - free words for modules
+ * @words: a list that only the caller uses
+ */
 void ftrace_mod_words_free(struct list_head *words)
 {
 	struct ftrace_mod_word *word, *tmp;
@@ -126,9 +129,10 @@ static const void *mod_word_text(const char *module)
 #endif
 }
 
-/*
- * The filter of an ops, and of its trace array if it is the ops of one; with @enable, the
- * functions to trace, else those not to trace.
+/**
+ * ftrace_filter_of - the filter of an ops
+ * @ops: the ops; with its trace array, if it is the ops of one
+ * @enable: true: functions to trace; false: functions not to trace
  */
 struct ftrace_filter ftrace_filter_of(struct ftrace_ops *ops, bool enable)
 {

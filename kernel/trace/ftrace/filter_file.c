@@ -186,9 +186,18 @@ static int filter_file_word(struct filter_file *f)
 	return 0;
 }
 
-/*
- * Takes words. io_uring, for one, writes without the lock of the file position, and so at the same
- * time as others. A word that is written in pieces is right only if nobody else writes meanwhile.
+/**
+ * ftrace_filter_write - write to a file that holds a filter
+ * @file: opened with ftrace_regex_open() or ftrace_filter_open()
+ * @ubuf: what is written
+ * @cnt: its length
+ * @ppos: file position
+ *
+ * io_uring, for one, writes without the lock of the file position, and so at the same time as
+ * others. A word that is written in pieces is right only if nobody else writes meanwhile.
+ *
+ * Context: Process context, may sleep.
+ * Return: number of bytes taken, or -errno.
  */
 ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t cnt,
 			    loff_t *ppos)
@@ -328,9 +337,16 @@ static int filter_file_finish(struct filter_file *f)
 	return ret;
 }
 
-/*
- * When the last descriptor is closed, applies what was written: 0, or the error of the last word
- * or of the change. Errors that ftrace_regex_release() returns are lost. Takes ftrace_lock.
+/**
+ * ftrace_set_flush - a descriptor of a file that holds a filter is closed
+ * @file: the file
+ * @id: not used
+ *
+ * When the last descriptor is closed, what was written is applied. This happens
+ * here because errors that ftrace_regex_release() returns are lost.
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ * Return: 0, or the error of the last word or of the change of the filter.
  */
 int ftrace_set_flush(struct file *file, fl_owner_t id)
 {
@@ -339,7 +355,14 @@ int ftrace_set_flush(struct file *file, fl_owner_t id)
 	return filter_file_finish(filter_file_of(file));
 }
 
-/* Closes a file that holds a filter, and applies what was written. Takes ftrace_lock. */
+/**
+ * ftrace_regex_release - close a file that holds a filter, and apply what was written
+ * @inode: inode of the file
+ * @file: the file
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ * Return: 0.
+ */
 int ftrace_regex_release(struct inode *inode, struct file *file)
 {
 	struct filter_file *f = filter_file_of(file);
@@ -381,7 +404,11 @@ static const struct file_operations notrace_fops = {
 	.release	= ftrace_regex_release,
 };
 
-/* Creates the filter files of a trace array in its directory. */
+/**
+ * ftrace_create_filter_files - create the filter files of a trace array
+ * @tr: the trace array
+ * @parent: its directory
+ */
 void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("set_ftrace_filter", TRACE_MODE_WRITE, parent, tr,

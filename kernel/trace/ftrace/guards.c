@@ -34,7 +34,13 @@ struct ftrace_guard *ftrace_guard_make(int skip)
 	return no_free_ptr(guard);
 }
 
-/* Gets a reference to a guard, or NULL, and returns it. ftrace_lock held. */
+/**
+ * ftrace_guard_get - get a reference to a guard
+ * @guard: the guard; NULL is allowed
+ *
+ * Context: ftrace_lock held.
+ * Return: @guard.
+ */
 struct ftrace_guard *ftrace_guard_get(struct ftrace_guard *guard)
 {
 	lockdep_assert_held(&ftrace_lock);
@@ -43,7 +49,12 @@ struct ftrace_guard *ftrace_guard_get(struct ftrace_guard *guard)
 	return guard;
 }
 
-/* Drops a reference to a guard, or NULL. May sleep. ftrace_lock held. */
+/**
+ * ftrace_guard_put - drop a reference to a guard
+ * @guard: the guard; NULL is allowed
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ */
 void ftrace_guard_put(struct ftrace_guard *guard)
 {
 	lockdep_assert_held(&ftrace_lock);

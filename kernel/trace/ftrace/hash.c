@@ -34,7 +34,12 @@ static struct ftrace_hash *hash_alloc(unsigned int size_bits)
 	return no_free_ptr(hash);
 }
 
-/* Makes an empty hash; NULL without memory. May sleep. */
+/**
+ * ftrace_hash_alloc - make an empty hash
+ *
+ * Context: Process context, may sleep.
+ * Return: the hash, or NULL.
+ */
 struct ftrace_hash *ftrace_hash_alloc(void)
 {
 	return hash_alloc(FIRST_BITS);
@@ -61,7 +66,10 @@ static void hash_grow(struct ftrace_hash *hash)
 	hash->size_bits = more.size_bits;
 }
 
-/* Frees a hash that nobody else uses, or NULL. */
+/**
+ * ftrace_hash_free - free a hash that nobody else uses
+ * @hash: the hash, or NULL
+ */
 void ftrace_hash_free(struct ftrace_hash *hash)
 {
 	struct ftrace_func_entry *entry;
@@ -81,16 +89,23 @@ static void hash_free_rcu(struct rcu_head *rcu)
 	ftrace_hash_free(container_of(rcu, struct ftrace_hash, rcu));
 }
 
-/* Frees a hash that others may be reading, or NULL, after a grace period. */
+/**
+ * ftrace_hash_free_rcu - free a hash that others may be reading
+ * @hash: the hash, or NULL
+ */
 void ftrace_hash_free_rcu(struct ftrace_hash *hash)
 {
 	if (hash)
 		call_rcu(&hash->rcu, hash_free_rcu);
 }
 
-/*
- * The entry of an address in a hash, or NULL; @hash may be NULL. Any context; preemption off if
- * the hash is in use.
+/**
+ * ftrace_lookup_ip - find an address in a hash
+ * @hash: the hash, or NULL
+ * @ip: the address
+ *
+ * Context: Any context; preemption off if the hash is in use.
+ * Return: the entry, or NULL.
  */
 struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned long ip)
 {
@@ -130,9 +145,15 @@ static struct ftrace_func_entry *hash_add(struct ftrace_hash *hash, unsigned lon
 	return entry;
 }
 
-/*
- * Adds an address, which may be there already: 0 or -ENOMEM. @exact: the function was named, and
- * not found by a glob; if it cannot be traced, the caller that named it gets an error. May sleep.
+/**
+ * ftrace_hash_add - add an address to a hash
+ * @hash: the hash
+ * @ip: the address; may already be in @hash
+ * @exact: the function was named, and not found by a glob. If it cannot be traced, the
+ *	caller that named it gets an error
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or -ENOMEM.
  */
 int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip, bool exact)
 {
@@ -145,7 +166,11 @@ int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip, bool exact)
 	return 0;
 }
 
-/* Removes an entry from a hash that is not in use, and frees it. */
+/**
+ * ftrace_hash_del - remove an address from a hash
+ * @hash: the hash, not in use
+ * @entry: what ftrace_lookup_ip() found; freed
+ */
 void ftrace_hash_del(struct ftrace_hash *hash, struct ftrace_func_entry *entry)
 {
 	hlist_del_rcu(&entry->hlist);
@@ -183,7 +208,11 @@ void ftrace_hash_merge(struct ftrace_hash *hash, struct ftrace_hash *from)
 	}
 }
 
-/* Removes all addresses of @from, or NULL, from @hash. */
+/**
+ * ftrace_hash_subtract - remove all addresses of a hash from another hash
+ * @hash: the hash that loses the addresses
+ * @from: the addresses to remove, or NULL
+ */
 void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from)
 {
 	struct ftrace_func_entry *entry, *found;
@@ -201,7 +230,13 @@ void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from)
 	}
 }
 
-/* Copies a hash; NULL is an empty one. Returns NULL without memory. May sleep. */
+/**
+ * ftrace_hash_dup - copy a hash
+ * @src: the hash, NULL for an empty copy
+ *
+ * Context: Process context, may sleep.
+ * Return: the copy, or NULL.
+ */
 struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src)
 {
 	struct ftrace_hash *hash __free(ftrace_hash) = NULL;
@@ -240,7 +275,14 @@ bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip)
 	       !ftrace_lookup_ip(unwanted, ip);
 }
 
-/* Does an ops, or an ops that runs under it, want the site at @ip? ftrace_lock held. */
+/**
+ * ftrace_ops_wants - does an ops, or an ops that runs under it, want a site?
+ * @ops: the ops
+ * @ip: address of the site
+ *
+ * Context: ftrace_lock held.
+ * Return: true if at least one of them wants the site.
+ */
 bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
 {
 	struct ftrace_ops *sub;
@@ -303,9 +345,13 @@ static void hash_forget_entry(struct ftrace_hash *hash, struct ftrace_func_entry
 	WRITE_ONCE(hash->count, hash->count - 1);
 }
 
-/*
- * Removes text that is about to be freed, from @start up to @end, from a filter in use, or NULL.
- * ftrace_lock held.
+/**
+ * ftrace_hash_forget - remove text that is about to be freed from a filter
+ * @hash: the filter, which is in use, or NULL
+ * @start: first address of the text
+ * @end: first address after the text
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
  */
 void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned long end)
 {

@@ -121,15 +121,23 @@ void ftrace_destroy_function_files(struct trace_array *tr)
 	ftrace_free_ftrace_ops(tr);
 }
 
-/* Undoes ftrace_init_array_ops(). trace_types_lock held. */
+/**
+ * ftrace_reset_array_ops - undo ftrace_init_array_ops()
+ * @tr: the trace array; its ops must not be registered
+ *
+ * Context: Process context. trace_types_lock held.
+ */
 void ftrace_reset_array_ops(struct trace_array *tr)
 {
 	tr->ops->func = ftrace_stub;
 }
 
-/*
- * The ops of a trace array, which is not registered, gets the callback of the tracer that is about
- * to start. trace_types_lock held.
+/**
+ * ftrace_init_array_ops - set the callback of the ops of a trace array
+ * @tr: the trace array; its ops must not be registered
+ * @func: the callback of the tracer that is about to start
+ *
+ * Context: Process context. trace_types_lock held.
  */
 void ftrace_init_array_ops(struct trace_array *tr, ftrace_func_t func)
 {

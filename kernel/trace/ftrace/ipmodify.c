@@ -16,9 +16,13 @@
 #include "ipmodify.h"
 #include "table.h"
 
-/*
- * The ops with a flag on the site at @ip, or NULL; FTRACE_OPS_FL_DIRECT and FTRACE_OPS_FL_IPMODIFY
- * are on a site once at most. ftrace_lock held.
+/**
+ * ftrace_ops_on - find an ops on a site by a flag
+ * @ip: address of the site
+ * @flag: FTRACE_OPS_FL_DIRECT or FTRACE_OPS_FL_IPMODIFY
+ *
+ * Context: ftrace_lock held.
+ * Return: the ops, or NULL. A site has at most one ops with the flag.
  */
 struct ftrace_ops *ftrace_ops_on(unsigned long ip, unsigned long flag)
 {

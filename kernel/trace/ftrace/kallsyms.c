@@ -222,7 +222,13 @@ void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone)
 	}
 }
 
-/* Is an address in a trampoline? Any context. */
+/**
+ * is_ftrace_trampoline - is an address in a trampoline?
+ * @addr: the address
+ *
+ * Context: Any context.
+ * Return: true if @addr is in a trampoline.
+ */
 bool is_ftrace_trampoline(unsigned long addr)
 {
 	guard(preempt_notrace)();

@@ -53,7 +53,13 @@ static bool listing_settle(struct ftrace_listing *l)
 	return false;
 }
 
-/* Goes to the next line; false if there is none. After ftrace_listing_seek(), ftrace_lock held. */
+/**
+ * ftrace_listing_next - go to the next line
+ * @l: the listing
+ *
+ * Context: ftrace_lock held, after ftrace_listing_seek().
+ * Return: false if there is no next line.
+ */
 bool ftrace_listing_next(struct ftrace_listing *l)
 {
 	lockdep_assert_held(&ftrace_lock);
@@ -62,9 +68,15 @@ bool ftrace_listing_next(struct ftrace_listing *l)
 	return listing_settle(l);
 }
 
-/*
- * Goes to line @pos; false if there is none. ftrace_lock held; the caller calls
- * ftrace_listing_pause() before it drops the lock.
+/**
+ * ftrace_listing_seek - go to a line
+ * @l: the listing
+ * @pos: number of the line
+ *
+ * The caller must call ftrace_listing_pause() before it drops the lock.
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: false if there is no such line.
  */
 bool ftrace_listing_seek(struct ftrace_listing *l, loff_t pos)
 {
@@ -89,7 +101,12 @@ bool ftrace_listing_seek(struct ftrace_listing *l, loff_t pos)
 	return there;
 }
 
-/* Prepares a listing for the drop of ftrace_lock, which is held. */
+/**
+ * ftrace_listing_pause - prepare a listing for the drop of ftrace_lock
+ * @l: the listing
+ *
+ * Context: Process context. ftrace_lock held.
+ */
 void ftrace_listing_pause(struct ftrace_listing *l)
 {
 	lockdep_assert_held(&ftrace_lock);
@@ -98,7 +115,10 @@ void ftrace_listing_pause(struct ftrace_listing *l)
 	l->held = false;
 }
 
-/* Ends a listing, which is not between ftrace_listing_seek() and ftrace_listing_pause(). */
+/**
+ * ftrace_listing_end - end a listing
+ * @l: the listing, not between ftrace_listing_seek() and ftrace_listing_pause()
+ */
 void ftrace_listing_end(struct ftrace_listing *l)
 {
 	if (l->walking)
@@ -199,7 +219,13 @@ static void listing_show_class(struct seq_file *m, const struct ftrace_site *sit
 			   (void *)ftrace_jmp_get(c->direct));
 }
 
-/* Prints the current line. After ftrace_listing_seek(), ftrace_lock held. */
+/**
+ * ftrace_listing_show - print the current line
+ * @l: the listing
+ * @m: the file to print to
+ *
+ * Context: ftrace_lock held, after ftrace_listing_seek().
+ */
 void ftrace_listing_show(struct ftrace_listing *l, struct seq_file *m)
 {
 	struct ftrace_table *t = ftrace_table_nth(l->table);

@@ -39,15 +39,25 @@ static struct mapped_ip *mapper_find(struct ftrace_func_mapper *mapper, unsigned
 	return NULL;
 }
 
-/* Makes an empty map; NULL without memory. May sleep. */
+/**
+ * allocate_ftrace_func_mapper - make a map from functions to values
+ *
+ * Context: Process context, may sleep.
+ * Return: an empty map, or NULL if there is no memory.
+ */
 struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
 {
 	return kzalloc(sizeof(struct ftrace_func_mapper), GFP_KERNEL);
 }
 
-/*
- * Where is the value of the function whose site is @ip? NULL if it has none. Any context, in a
- * read-side critical section of RCU or with all removals excluded.
+/**
+ * ftrace_func_mapper_find_ip - find the value of a function
+ * @mapper: the map
+ * @ip: the call site of the function
+ *
+ * Context: Any context. In an RCU read-side critical section, or with all removals
+ *	excluded.
+ * Return: where the value is, or NULL if the map has none for @ip.
  */
 void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper,
 				  unsigned long ip)
@@ -57,9 +67,15 @@ void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper,
 	return map ? &map->data : NULL;
 }
 
-/*
- * Gives a function a value: 0, -EBUSY if it has one, or -ENOMEM. Others may be searching the map,
- * but not changing it. May sleep.
+/**
+ * ftrace_func_mapper_add_ip - give a function a value
+ * @mapper: the map
+ * @ip: the call site of the function
+ * @data: the value
+ *
+ * Context: Process context, may sleep. Others may be searching the map, but not
+ *	changing it.
+ * Return: 0, -EBUSY if @ip has a value, or -ENOMEM.
  */
 int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper,
 			      unsigned long ip, void *data)
@@ -79,9 +95,13 @@ int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper,
 	return 0;
 }
 
-/*
- * Removes the value of a function, and returns it; NULL if there is none. Others may be searching
- * the map, but not changing it.
+/**
+ * ftrace_func_mapper_remove_ip - remove the value of a function
+ * @mapper: the map
+ * @ip: the call site of the function
+ *
+ * Context: As for ftrace_func_mapper_add_ip().
+ * Return: the value, or NULL if there is none.
  */
 void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper,
 				   unsigned long ip)
@@ -99,9 +119,12 @@ void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper,
 	return data;
 }
 
-/*
- * Frees a map that nobody uses any more, or NULL, after @free_func, or NULL, was called with each
- * value that is left.
+/**
+ * free_ftrace_func_mapper - free a map
+ * @mapper: the map, which nobody uses any more; or NULL
+ * @free_func: called with each value that is left; or NULL
+ *
+ * Context: Process context, and what @free_func needs.
  */
 void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper,
 			     ftrace_mapper_func free_func)

@@ -170,10 +170,16 @@ static bool mod_free_text(struct module *mod, void *start, void *end, bool names
 	return true;
 }
 
-/*
- * Removes the sites of text of a module, or of the kernel if @mod is NULL, that is freed before
- * the module. Names of functions that were traced are kept until the module is unloaded, because
- * the trace has their addresses. Takes ftrace_lock.
+/**
+ * ftrace_free_mem - remove the sites of text that is freed before its module
+ * @mod: the module, NULL for the kernel
+ * @start: first address of the text
+ * @end: first address after the text
+ *
+ * Names of functions that were traced are kept until the module is unloaded, because
+ * the trace has the addresses of these functions.
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
  */
 void ftrace_free_mem(struct module *mod, void *start, void *end)
 {

@@ -193,10 +193,17 @@ static void names_seek(struct ftrace_names *n, unsigned long ip)
 	n->next_stream = kallsyms_markers[lo];
 }
 
-/*
- * Begins a walk along the symbols of text of a module, or of the kernel if @mod is NULL: 0 or
- * -ENOMEM. Until ftrace_names_end(), which must follow, module_mutex is held if there is a module.
- * ftrace_lock held.
+/**
+ * ftrace_names_start - begin a walk along the symbols of a range of text
+ * @n: the walk
+ * @mod: the module that the text belongs to, or NULL for the kernel
+ * @start: first address of the text
+ * @end: first address after the text
+ *
+ * Until ftrace_names_end(), module_mutex is held if @mod is not NULL.
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: 0, and the caller must call ftrace_names_end(); or -ENOMEM.
  */
 int ftrace_names_start(struct ftrace_names *n, struct module *mod, unsigned long start,
 		       unsigned long end)
@@ -246,16 +253,23 @@ void ftrace_names_drop(struct ftrace_names *n)
 	kvfree(n->syms);
 }
 
-/* Ends a walk. */
+/**
+ * ftrace_names_end - end a walk
+ * @n: the walk
+ */
 void ftrace_names_end(struct ftrace_names *n)
 {
 	ftrace_names_pause(n);
 	ftrace_names_drop(n);
 }
 
-/*
- * Walks on to the symbol that @ip belongs to, and stores its address in @n->addr; false if there
- * is none. @ip is not less than in the call before.
+/**
+ * ftrace_names_find - walk on to the symbol that an address belongs to
+ * @n: the walk
+ * @ip: the address, not less than in the call before
+ *
+ * Context: Between ftrace_names_start() and ftrace_names_end().
+ * Return: true if there is a symbol; @n->addr is its address.
  */
 bool ftrace_names_find(struct ftrace_names *n, unsigned long ip)
 {
@@ -293,7 +307,14 @@ static __always_inline char *names_token_put(const struct token *token, unsigned
 	return to + len;
 }
 
-/* Puts the name of the symbol found into @buf, FTRACE_NAME_ROOM bytes. Returns its length. */
+/**
+ * ftrace_names_get - expand the name of the symbol found
+ * @n: the walk
+ * @buf: where the name goes, FTRACE_NAME_ROOM bytes
+ *
+ * Context: As for ftrace_names_find().
+ * Return: length of the name.
+ */
 unsigned int ftrace_names_get(const struct ftrace_names *n, char *buf)
 {
 	char *to = buf;

@@ -68,15 +68,23 @@ void ftrace_ops_init_with(struct ftrace_ops *ops, struct ftrace_ops_hash *filter
 	spin_unlock(&lock);
 }
 
-/* Sets up an ops before its first use, with a filter of its own. */
+/**
+ * ftrace_ops_init - set up an ops before its first use, with a filter of its own
+ * @ops: the ops
+ *
+ * Context: Process context.
+ */
 void ftrace_ops_init(struct ftrace_ops *ops)
 {
 	ftrace_ops_init_with(ops, &ops->local_hash);
 }
 
-/*
- * May an ops be on sites? Only if it is registered, and tracing is not switched off for it.
- * ftrace_lock held.
+/**
+ * ftrace_ops_active - may an ops be on sites?
+ * @ops: the ops
+ *
+ * Context: ftrace_lock held.
+ * Return: true if @ops is registered and tracing is not switched off for it.
  */
 bool ftrace_ops_active(const struct ftrace_ops *ops)
 {

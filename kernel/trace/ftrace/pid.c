@@ -49,9 +49,12 @@ void ftrace_pid_publish(struct trace_array *tr, const struct ftrace_pid_lists *l
 	rcu_assign_pointer(tr->function_no_pids, lists->no_pids);
 }
 
-/*
- * Does a pid filter apply to an ops? Its ->private is a trace array if it has FTRACE_OPS_FL_PID.
- * ftrace_lock held.
+/**
+ * ftrace_pids_enabled - does a pid filter apply to an ops?
+ * @ops: the ops; its ->private is a trace array if it has FTRACE_OPS_FL_PID
+ *
+ * Context: ftrace_lock held.
+ * Return: true if there is a filter.
  */
 bool ftrace_pids_enabled(struct ftrace_ops *ops)
 {
@@ -71,7 +74,13 @@ static bool pid_spares_cpus(struct trace_array *tr)
 	return !cpumask_subset(cpu_possible_mask, tr->tracing_cpumask);
 }
 
-/* The guard that an ops must have; NULL if it is for all tasks on all CPUs. ftrace_lock held. */
+/**
+ * ftrace_pid_guard - the guard that an ops must have
+ * @ops: the ops; its ->private is a trace array if it has FTRACE_OPS_FL_PID
+ *
+ * Context: ftrace_lock held.
+ * Return: the guard; NULL if @ops is for all tasks on all CPUs.
+ */
 struct ftrace_guard *ftrace_pid_guard(struct ftrace_ops *ops)
 {
 	struct trace_array *tr = ops->private;
@@ -104,9 +113,17 @@ int ftrace_pid_make_guard(struct trace_array *tr)
  */
 struct trace_array ftrace_gone_array;
 
-/*
- * Trampolines call this function instead of the callback of an ops to which a pid filter applies,
- * which is in ->saved_func meanwhile. Any context.
+/**
+ * ftrace_pid_func - call the callback of an ops if the task must be traced
+ * @ip: the call site
+ * @parent_ip: the address that the function returns to
+ * @op: an ops to which a pid filter applies
+ * @fregs: the registers at the call site
+ *
+ * Trampolines call this function instead of the callback of @op, which is in
+ * ->saved_func meanwhile.
+ *
+ * Context: Any context, from a trampoline.
  */
 void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 		     struct ftrace_ops *op, struct ftrace_regs *fregs)

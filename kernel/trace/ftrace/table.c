@@ -71,9 +71,14 @@ struct ftrace_site *ftrace_find_site_in(struct ftrace_table *t, unsigned long st
 	return lo < nr && site_ip(t, &t->sites[lo]) <= end ? &t->sites[lo] : NULL;
 }
 
-/*
- * The site whose first byte is at @ip, and its @table; NULL if there is none. ftrace_table_of()
- * says how long the site stays. Any context.
+/**
+ * ftrace_find_site - find the site at an address
+ * @ip: address of the first byte of a site
+ * @table: where to put the table of the site
+ *
+ * Context: Any context.
+ * Return: the site, NULL if there is none; see ftrace_table_of() for how long the
+ *	site stays.
  */
 struct ftrace_site *ftrace_find_site(unsigned long ip, struct ftrace_table **table)
 {
@@ -101,9 +106,14 @@ unsigned int ftrace_nr_sites(void)
 	return nr;
 }
 
-/*
- * The address of the first site with a byte from @start to @end, both included; 0 if there is
- * none. Any context.
+/**
+ * ftrace_location_range - find the first call site in a range of addresses
+ * @start: first byte of the range
+ * @end: last byte of the range
+ *
+ * Context: Any context.
+ * Return: address of the first site that has a byte in the range, 0 if there is
+ *	none.
  */
 unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 {
@@ -117,9 +127,12 @@ unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 	return site ? site_ip(t, site) : 0;
 }
 
-/*
- * The site of a function, by the address of either; 0 if there is none. Any context; in NMI
- * context only with the address of a site.
+/**
+ * ftrace_location - find the call site of a function
+ * @ip: address of a call site, or of a function
+ *
+ * Context: Any context; in NMI context only if @ip is the address of a site.
+ * Return: address of the site, 0 if there is none.
  */
 unsigned long ftrace_location(unsigned long ip)
 {
@@ -131,7 +144,15 @@ unsigned long ftrace_location(unsigned long ip)
 	return loc;
 }
 
-/* As ftrace_location(), but takes no address inside a site. Any context except NMI. */
+/**
+ * ftrace_site_of - find the call site that an address names
+ * @addr: address of a function, or of a call site
+ *
+ * Other than ftrace_location(), this function takes no address inside a site.
+ *
+ * Context: Any context except NMI.
+ * Return: address of the site, 0 if there is none.
+ */
 unsigned long ftrace_site_of(unsigned long addr)
 {
 	unsigned long loc = ftrace_location(addr);

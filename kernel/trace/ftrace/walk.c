@@ -112,7 +112,12 @@ bool ftrace_walk_serves(const struct ftrace_walk *walk, struct ftrace_ops *const
 	return nr == younger && younger <= walk->room - walk->nr && off <= walk->nr / 2;
 }
 
-/* Frees an array of callbacks that no task reads or will read. ftrace_lock held. */
+/**
+ * ftrace_walk_free - free an array of callbacks
+ * @walk: the array; no task reads it or will read it
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ */
 void ftrace_walk_free(struct ftrace_walk *walk)
 {
 	lockdep_assert_held(&ftrace_lock);
