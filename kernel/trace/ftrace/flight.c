@@ -381,16 +381,17 @@ void ftrace_flight_mark(struct ftrace_flight *flight)
 
 /*
  * Records that a task runs from now on, and which one ran before; also while recording is off, so
- * that calls before keep their task and calls after have theirs. Preemption off.
+ * that calls before keep their task and calls after have theirs. Returns false if nothing but marks
+ * was recorded since the last switch. Preemption off.
  */
-void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
+bool ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 {
 	struct ftrace_flight_cpu *c = this_cpu_ptr(flight->cpu);
 	u64 *slot;
 	u64 at;
 
 	if (!ftrace_flight_has_ring(c))
-		return;
+		return false;
 	ftrace_flight_mark(flight);
 	flight_window_open();
 	WRITE_ONCE(c->switching, true);
@@ -410,6 +411,7 @@ void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next)
 	barrier();
 	WRITE_ONCE(c->switching, false);
 	flight_window_close();
+	return !slot;
 }
 
 /*

@@ -87,7 +87,7 @@ void ftrace_flight_pause(struct ftrace_flight *flight, bool pause);
 void ftrace_flight_clear(struct ftrace_flight *flight, int cpu);
 void ftrace_flight_text_gone(unsigned long start, unsigned long end, bool named);
 unsigned long ftrace_flight_name(unsigned long addr, u64 cycles);
-void ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next);
+bool ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next);
 void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			struct ftrace_regs *fregs);
 
@@ -99,6 +99,7 @@ bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 
 /* flight_iter.c */
 struct ftrace_flight_stamp ftrace_flight_stamp_now(struct trace_array *tr);
+void ftrace_flight_save_name(struct task_struct *task);
 void ftrace_flight_open(struct trace_iterator *iter);
 void ftrace_flight_close(struct trace_iterator *iter);
 struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter, int cpu);

@@ -84,6 +84,26 @@ struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter
 	return cursor;
 }
 
+/*
+ * A record has only the number of a task; the name is kept elsewhere. It is saved when a task that
+ * has made calls stops to run, or somebody reads what it has recorded. Preemption off.
+ */
+void ftrace_flight_save_name(struct task_struct *task)
+{
+	__this_cpu_write(trace_taskinfo_save, true);
+	tracing_record_taskinfo(task, TRACE_RECORD_CMDLINE | TRACE_RECORD_TGID);
+}
+
+static void flight_save_names(void)
+{
+	int cpu;
+
+	guard(rcu)();
+	guard(preempt)();
+	for_each_online_cpu(cpu)
+		ftrace_flight_save_name(cpu_curr_snapshot(cpu));
+}
+
 /**
  * ftrace_flight_open - somebody begins to read a trace array that has a flight recorder
  * @iter: the reader
@@ -100,9 +120,14 @@ void ftrace_flight_open(struct trace_iterator *iter)
 
 	/* All dumps have one iterator, in which another tracer may have left something. */
 	iter->private = NULL;
-	/* A dump, with interrupts off, has cursors of its own. */
-	if (iter->snapshot || irqs_disabled())
+	if (iter->snapshot)
 		return;
+	/* A dump, with interrupts off, has cursors of its own, and must not wait for locks. */
+	if (irqs_disabled()) {
+		ftrace_flight_save_name(current);
+		return;
+	}
+	flight_save_names();
 	fi = flight ? kvzalloc(struct_size(fi, cursor, nr_cpu_ids), GFP_KERNEL) : NULL;
 	if (!fi) {
 		iter->private = ERR_PTR(-ENOMEM);

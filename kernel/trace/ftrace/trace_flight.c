@@ -14,6 +14,7 @@
 #include <trace/events/irq.h>
 #include <trace/events/power.h>
 #include <trace/events/sched.h>
+#include <trace/events/task.h>
 
 #include "../trace.h"
 #include "caller.h"
@@ -52,9 +53,23 @@ static int flight_check_clock(u64 (*clock)(void))
 static void flight_switch(void *data, bool preempt, struct task_struct *prev,
 			  struct task_struct *next, unsigned int prev_state)
 {
-	ftrace_flight_switch(data, prev->pid, next->pid);
-	/* A record has only the number of a task; the name is kept elsewhere. */
-	__this_cpu_write(trace_taskinfo_save, true);
+	if (ftrace_flight_switch(data, prev->pid, next->pid))
+		ftrace_flight_save_name(prev);
+}
+
+/*
+ * A thread that executes a program takes the number of its process, without a switch. Then it gets
+ * the name of the program.
+ */
+static void flight_rename(void *data, struct task_struct *task, const char *comm)
+{
+	struct ftrace_flight *flight = data;
+	u32 pid;
+
+	guard(preempt_notrace)();
+	pid = this_cpu_read(flight->cpu->pid);
+	if (task == current && pid != task->pid && pid != FTRACE_FLIGHT_NOBODY)
+		ftrace_flight_switch(flight, pid, task->pid);
 }
 
 /*
@@ -87,6 +102,9 @@ static int flight_watch(struct ftrace_flight *flight)
 
 	if (ret)
 		return ret;
+	ret = register_trace_task_rename(flight_rename, flight);
+	if (ret)
+		goto no_rename;
 	ret = register_trace_cpu_idle(flight_idle, flight);
 	if (ret)
 		goto no_idle;
@@ -108,6 +126,8 @@ no_irq_exit:
 no_irq_entry:
 	unregister_trace_cpu_idle(flight_idle, flight);
 no_idle:
+	unregister_trace_task_rename(flight_rename, flight);
+no_rename:
 	unregister_trace_sched_switch(flight_switch, flight);
 	return ret;
 }
@@ -118,6 +138,7 @@ static void flight_unwatch(struct ftrace_flight *flight)
 	unregister_trace_irq_handler_exit(flight_irq_exit, flight);
 	unregister_trace_irq_handler_entry(flight_irq_entry, flight);
 	unregister_trace_cpu_idle(flight_idle, flight);
+	unregister_trace_task_rename(flight_rename, flight);
 	unregister_trace_sched_switch(flight_switch, flight);
 }
 
@@ -132,13 +153,9 @@ static void flight_first_tasks(struct ftrace_flight *flight)
 
 	guard(rcu)();
 	guard(preempt)();
-	for_each_possible_cpu(cpu) {
-		struct task_struct *task = cpu_curr_snapshot(cpu);
-
-		cmpxchg(&per_cpu_ptr(flight->cpu, cpu)->pid, FTRACE_FLIGHT_NOBODY, task->pid);
-		__this_cpu_write(trace_taskinfo_save, true);
-		tracing_record_taskinfo(task, TRACE_RECORD_CMDLINE);
-	}
+	for_each_possible_cpu(cpu)
+		cmpxchg(&per_cpu_ptr(flight->cpu, cpu)->pid, FTRACE_FLIGHT_NOBODY,
+			cpu_curr_snapshot(cpu)->pid);
 }
 
 static struct ftrace_flight *flight_make(struct trace_array *tr, bool timed)
@@ -208,19 +225,15 @@ static int flight_tracer_init(struct trace_array *tr)
 		return -ENOMEM;
 
 	ftrace_init_array_ops(tr, ftrace_flight_func);
-	tracing_start_cmdline_record();
 	ret = flight_start(tr, flight);
-	if (ret) {
-		tracing_stop_cmdline_record();
+	if (ret)
 		ftrace_reset_array_ops(tr);
-	}
 	return ret;
 }
 
 static void flight_tracer_reset(struct trace_array *tr)
 {
 	flight_stop(tr);
-	tracing_stop_cmdline_record();
 	ftrace_reset_array_ops(tr);
 }
 

@@ -333,6 +333,25 @@ set_to vfs_read set_ftrace_filter
 set_to local trace_clock
 set_to "" trace
 
+# A thread that executes a program takes the number of its process, without a switch.
+mkfifo "$TMP.in" "$TMP.out"
+"$(command -v threads)" < "$TMP.in" > "$TMP.out" &
+exec 7> "$TMP.in" 8< "$TMP.out"
+read -r leader <&8
+echo thread >&7
+read -r _ <&8
+set_to finalize_exec set_ftrace_filter
+set_to 1 tracing_on
+echo exec >&7
+read -r _ <&8
+set_to 0 tracing_on
+is "$(trace_lines | sed -n 's/^ *\([^ ]*\) .*: finalize_exec <-.*/\1/p')" "threads-$leader" \
+	"a thread that executes a program has its new number"
+echo quit >&7
+exec 7>&- 8>&-
+set_to vfs_read set_ftrace_filter
+set_to "" trace
+
 # The same calls and events, in pages of the ring buffer: more than a page, and a time that needs an
 # event of its own.
 set_to "vfs_* ksys_*" set_ftrace_filter

@@ -179,6 +179,8 @@ void native_exit_in(pid_t pid, pid_t process);
 unsigned int native_nr_hooks(void);
 /* How often saved_cmdlines was switched on and not off again. */
 extern int native_cmdlines;
+extern unsigned int native_names;
+extern pid_t native_name;
 
 /* The module of module.h while it can be found, or NULL. */
 extern struct module *native_module;

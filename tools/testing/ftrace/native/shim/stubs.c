@@ -283,8 +283,14 @@ int trace_create_savedcmd(void)
 	return 0;
 }
 
+/* How often the name of a task was saved, and whose the last time. */
+unsigned int native_names;
+pid_t native_name;
+
 void tracing_record_taskinfo(struct task_struct *task, int flags)
 {
+	native_names++;
+	native_name = task->pid;
 }
 
 void tracing_start_cmdline_record(void)

@@ -651,6 +651,27 @@ static void recorders_change(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, flight_records());
 }
 
+/* The name of a task is saved if the task has made calls. */
+static void names_are_saved_of_callers(struct kunit *test)
+{
+	unsigned int names = native_names;
+	pid_t pid = current->pid;
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	native_become(1001);
+	ftrace_kunit_func1(1);
+	native_become(1002);
+	KUNIT_EXPECT_EQ(test, native_name, 1001);
+	names = native_names;
+	native_become(1003);
+	native_become(1004);
+	KUNIT_EXPECT_EQ(test, native_names, names);
+	ftrace_kunit_func1(1);
+	native_become(pid);
+	KUNIT_EXPECT_EQ(test, native_name, 1004);
+	KUNIT_EXPECT_EQ(test, native_names, names + 1);
+}
+
 static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(calls_are_recorded),
 	KUNIT_CASE(one_bad_site_is_no_harm),
@@ -671,6 +692,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(rings_are_waited_for),
 	KUNIT_CASE(calls_stay_before_events),
 	KUNIT_CASE(recorders_change),
+	KUNIT_CASE(names_are_saved_of_callers),
 	{ }
 };
 
