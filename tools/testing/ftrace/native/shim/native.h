@@ -181,6 +181,7 @@ unsigned int native_nr_hooks(void);
 extern int native_cmdlines;
 extern unsigned int native_names;
 extern pid_t native_name;
+extern u64 native_ahead;
 
 /* The module of module.h while it can be found, or NULL. */
 extern struct module *native_module;

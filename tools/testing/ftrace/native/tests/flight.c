@@ -532,16 +532,16 @@ static void another_cpu_reads_what_was_made(struct kunit *test)
 	run(test, true, false);
 }
 
-static struct ftrace_flight *switched;
-static u32 shown, wrong;
+static struct ftrace_flight *stepped;
+static u32 shown, wrong, step_nr, step_at;
 
 static void read_in_switch(struct host_regs *regs, bool step)
 {
 	struct ftrace_flight_cursor cursor;
 	struct ftrace_flight_call call;
 
-	ftrace_flight_rewind(switched, &cursor, 0);
-	while (ftrace_flight_next(switched, &cursor, &call)) {
+	ftrace_flight_rewind(stepped, &cursor, 0);
+	while (ftrace_flight_next(stepped, &cursor, &call)) {
 		shown++;
 		wrong += call.pid != 1;
 	}
@@ -550,19 +550,22 @@ static void read_in_switch(struct host_regs *regs, bool step)
 /* What was cleared has the switch to the task that the calls are of. */
 static void calls_keep_their_task_in_a_switch(struct kunit *test)
 {
-	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, false);
-	struct ftrace_ops ops = { .flight = flight };
+	struct ftrace_ops ops = { };
+	struct ftrace_flight *flight;
 
 	skip_if_sanitized(test);
+	flight = ftrace_flight_make(SIZE, NULL, false);
 	KUNIT_ASSERT_NOT_NULL(test, flight);
+	ops.flight = flight;
 	ftrace_flight_off(flight, false);
 	preempt_disable();
 	ftrace_flight_switch(flight, 0, 1);
 	ftrace_flight_func(IP(0), CALLER(0), &ops, NULL);
 	ftrace_flight_clear(flight, 0);
 	ftrace_flight_func(IP(0), CALLER(0), &ops, NULL);
-	switched = flight;
-	shown = wrong = 0;
+	stepped = flight;
+	shown = 0;
+	wrong = 0;
 	native_interrupts = read_in_switch;
 	step_begin(true);
 	ftrace_flight_switch(flight, 1, 2);
@@ -574,7 +577,43 @@ static void calls_keep_their_task_in_a_switch(struct kunit *test)
 	ftrace_flight_put(flight);
 }
 
+static void switch_on(struct host_regs *regs, bool step)
+{
+	if (++step_nr == step_at)
+		ftrace_flight_off(stepped, false);
+}
+
+/* An interrupt switches recording on while somebody switches it off. */
+static void all_cpus_are_told_the_same(struct kunit *test)
+{
+	struct ftrace_flight *flight;
+	int cpu;
+
+	skip_if_sanitized(test);
+	flight = ftrace_flight_make(SIZE, NULL, false);
+	KUNIT_ASSERT_NOT_NULL(test, flight);
+	stepped = flight;
+	native_interrupts = switch_on;
+	step_at = 0;
+	do {
+		int off = 0;
+
+		step_at += 97;
+		step_nr = 0;
+		step_begin(true);
+		ftrace_flight_off(flight, true);
+		step_end(true);
+		for_each_online_cpu(cpu)
+			off += per_cpu_ptr(flight->cpu, cpu)->off == 1;
+		KUNIT_EXPECT_EQ_MSG(test, off, atomic_read(&flight->off) ? NATIVE_ONLINE : 0,
+				    "step %u", step_at);
+	} while (step_nr >= step_at);
+	native_interrupts = NULL;
+	ftrace_flight_put(flight);
+}
+
 static struct kunit_case flight_cases[] = {
+	KUNIT_CASE(all_cpus_are_told_the_same),
 	KUNIT_CASE(calls_keep_their_task_in_a_switch),
 	KUNIT_CASE(each_call_is_recorded_or_lost),
 	KUNIT_CASE(another_cpu_reads_what_was_made),

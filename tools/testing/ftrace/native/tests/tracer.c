@@ -272,7 +272,7 @@ static void options_change(struct kunit *test)
 
 static int start_tracer(void *data)
 {
-	return native_echo(DIR "current_tracer", 0, "function");
+	return native_echo(DIR "current_tracer", 0, data);
 }
 
 static void stop_tracer(void *data)
@@ -282,8 +282,10 @@ static void stop_tracer(void *data)
 
 static void tracers_fail_without_memory(struct kunit *test)
 {
-	struct native_op op = { start_tracer, stop_tracer };
+	struct native_op op = { start_tracer, stop_tracer, "function" };
+	struct native_op flight = { start_tracer, stop_tracer, "flight", .lenient = true };
 
+	KUNIT_EXPECT_GT(test, native_sweep(test, &flight), 3U);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/func-no-repeats", 0, "1"), 0);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
@@ -292,6 +294,7 @@ static void tracers_fail_without_memory(struct kunit *test)
 	ftrace_kunit_break_site(test, ftrace_kunit_func2);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "set_ftrace_filter", O_TRUNC, "ftrace_kunit_func2"), 0);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, native_cmdlines, 0);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "set_ftrace_filter", O_TRUNC, "ftrace_kunit_func1"), 0);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
@@ -560,14 +563,26 @@ static void record_calls(unsigned int nr)
 		ftrace_flight_func(0xffffffff81000000UL, 0xffffffff82000000UL, &ops, NULL);
 }
 
-static void record_event(const struct trace_array *of)
+/* An event with some text, and its time. */
+static void record_long_event(const struct trace_array *of, unsigned int len)
 {
 	struct trace_buffer *buffer = of->array_buffer.buffer;
 	struct ring_buffer_event *event = trace_buffer_lock_reserve(buffer, TRACE_PRINT,
-								    sizeof(struct print_entry), 0);
+								    sizeof(struct print_entry) + len, 0);
+	struct print_entry *entry;
 
-	if (event)
-		trace_buffer_unlock_commit_nostack(buffer, event);
+	if (!event)
+		return;
+	entry = ring_buffer_event_data(event);
+	entry->ip = ring_buffer_event_time_stamp(buffer, event);
+	memset(entry->buf, '-', len);
+	strscpy(entry->buf + len - 2, "\n", 2);
+	trace_buffer_unlock_commit_nostack(buffer, event);
+}
+
+static void record_event(const struct trace_array *of)
+{
+	record_long_event(of, 8);
 }
 
 /* Calls are spread over the time between others, but not to the other side of an event. */
@@ -651,6 +666,234 @@ static void recorders_change(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, flight_records());
 }
 
+/* What was read, calls "c" and events "e": how many of a kind follow each other. */
+static char words[512], last_kind;
+static unsigned int nr_of_kind;
+
+static void word(char kind)
+{
+	size_t len = strlen(words);
+
+	if (kind == last_kind) {
+		nr_of_kind++;
+		return;
+	}
+	if (last_kind)
+		snprintf(words + len, sizeof(words) - len, "%u%c ", nr_of_kind, last_kind);
+	last_kind = kind;
+	nr_of_kind = 1;
+}
+
+static const char *read_trace(const char *path)
+{
+	static char text[SZ_64K];
+	char *at = text, *line;
+
+	words[0] = 0;
+	native_cat(path, text, sizeof(text), 1000);
+	while ((line = strsep(&at, "\n")))
+		if (*line && *line != '#')
+			word(strstr(line, "<-") ? 'c' : 'e');
+	word(0);
+	return words;
+}
+
+/*
+ * A page begins with the time of its first event and how much of it is used. "m" is a page before
+ * which events are missing, "t" a time of its own.
+ */
+static const char *read_pages(struct kunit *test)
+{
+	struct native_file *f = native_open(DIR "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
+	static u64 page[PAGE_SIZE / sizeof(u64)];
+
+	words[0] = 0;
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	while (native_read(f, (char *)page, PAGE_SIZE) > 0) {
+		void *at = &page[2], *end = at + (page[1] & GENMASK(19, 0));
+		u64 time = page[0];
+
+		word(page[1] & BIT(31) ? 'm' : 'p');
+		while (at < end) {
+			struct ring_buffer_event *event = at;
+			unsigned int len = 4 * event->type_len;
+			struct trace_entry *entry;
+
+			time += event->time_delta;
+			at = event->array;
+			if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
+				time += (u64)event->array[0] << 27;
+				at += sizeof(u32);
+				word('t');
+				continue;
+			}
+			if (!len) {
+				len = event->array[0] - sizeof(u32);
+				at += sizeof(u32);
+			}
+			entry = at;
+			at += len;
+			word(entry->type == TRACE_FN ? 'c' : 'e');
+			if (entry->type == TRACE_PRINT)
+				KUNIT_EXPECT_EQ(test, time, container_of(entry, struct print_entry, ent)->ip);
+		}
+		KUNIT_EXPECT_PTR_EQ(test, at, end);
+	}
+	native_close(f);
+	word(0);
+	return words;
+}
+
+/* Calls and events are merged by their times. Meanwhile nothing is recorded. */
+static void recorders_are_read(struct kunit *test)
+{
+	struct native_file *f;
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	record_calls(3);
+	record_event(tr);
+	record_calls(2);
+	record_event(tr);
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "3c 1e 2c 1e ");
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "per_cpu/cpu0/trace"), "3c 1e 2c 1e ");
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "per_cpu/cpu1/trace"), "");
+	f = native_open(DIR "trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	record_calls(1);
+	native_close(f);
+	record_calls(1);
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "3c 1e 2c 1e 1c ");
+	KUNIT_EXPECT_EQ(test, native_cat(DIR "trace_pipe", words, 100, 100), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace", O_TRUNC, ""), 0);
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "");
+}
+
+/* The same in pages: full ones, an event of its own for a late time, long and lost events. */
+static void recorders_are_read_in_pages(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	record_calls(150);
+	record_event(tr);
+	native_ahead = BIT(30);
+	record_event(tr);
+	record_long_event(tr, 200);
+	record_calls(3);
+	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 145c 1p 5c 1e 3c 1t 2e ");
+	native_ahead = 0;
+	for (unsigned int i = 0; i < 20; i++)
+		record_long_event(tr, 1000);
+	record_calls(3);
+	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 145c 1p 8c 1m 3e 1p 2e 3c ");
+}
+
+static int read_text(void *data)
+{
+	static char text[SZ_16K];
+	ssize_t ret = native_cat(data, text, sizeof(text), sizeof(text));
+
+	return strstr(text, "# no memory to read") ? -ENOMEM : min(ret, 0);
+}
+
+static void recorders_are_not_read_without_memory(struct kunit *test)
+{
+	struct native_op text = { read_text, NULL, DIR "trace", .lenient = true };
+	struct native_op pages = { read_text, NULL, DIR "per_cpu/cpu0/trace_pipe_raw" };
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &text), 3U);
+	KUNIT_EXPECT_EQ(test, native_sweep(test, &pages), 2);
+	KUNIT_EXPECT_TRUE(test, flight_records());
+}
+
+/* Read as a dump does, with interrupts off. */
+static unsigned int dump(struct kunit *test)
+{
+	struct trace_iterator iter = { .tr = tr, .array_buffer = &tr->array_buffer,
+				       .trace = tr->current_trace, .cpu_file = RING_BUFFER_ALL_CPUS };
+	unsigned int n = 0;
+
+	tracer_tracing_off(tr);
+	guard(irqsave)();
+	ftrace_flight_open(&iter);
+	while (trace_find_next_entry_inc(&iter)) {
+		KUNIT_EXPECT_TRUE(test, trace_flight_consumed(&iter));
+		n++;
+	}
+	KUNIT_EXPECT_TRUE(test, trace_empty(&iter));
+	ftrace_flight_close(&iter);
+	tracer_tracing_on(tr);
+	return n;
+}
+
+/* Each dump shows all, unless the tracer has ended meanwhile. Not the snapshot. */
+static void recorders_are_dumped(struct kunit *test)
+{
+	struct trace_iterator iter = { .snapshot = true };
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	native_become(1001);
+	record_calls(2);
+	KUNIT_EXPECT_EQ(test, dump(test), 2);
+	KUNIT_EXPECT_EQ(test, native_name, 1001);
+	record_calls(1);
+	KUNIT_EXPECT_EQ(test, dump(test), 3);
+	native_become(2);
+	iter.trace = tr->current_trace;
+	iter.tr = tr;
+	ftrace_flight_open(&iter);
+	KUNIT_EXPECT_FALSE(test, trace_flight_reads(&iter));
+	KUNIT_EXPECT_NULL(test, ftrace_flight_cursor_of(&iter, 0));
+}
+
+static void recorders_are_counted(struct kunit *test)
+{
+	static struct trace_seq s;
+	char size[16];
+
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "15"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "1048577"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "many"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_cat(DIR "flight_size_kb", size, 16, 16), 5);
+	KUNIT_EXPECT_STREQ(test, size, "1024\n");
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "1048576"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "16"), 0);
+	KUNIT_EXPECT_EQ(test, native_cat(DIR "flight_size_kb", size, 16, 16), 3);
+	KUNIT_EXPECT_STREQ(test, size, "16\n");
+	trace_flight_stats(tr, &s, 0);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "17"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, tr->flight->size, SZ_16K);
+	record_calls(5000);
+	trace_seq_init(&s);
+	trace_flight_stats(tr, &s, NATIVE_ONLINE);
+	KUNIT_EXPECT_STREQ(test, s.buffer,
+			   "flight records: 0\nflight overrun: 0\nflight lost: 0\n");
+	trace_seq_init(&s);
+	trace_flight_stats(tr, &s, 0);
+	KUNIT_EXPECT_STREQ(test, s.buffer,
+			   "flight records: 2049\nflight overrun: 3115\nflight lost: 0\n");
+}
+
+/* Not with a clock that has nothing to do with the time stamp counter. Another one clears. */
+static void recorders_have_a_clock(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace_clock", 0, "counter"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace_clock", 0, "local"), 0);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace_clock", 0, "uptime"), -EINVAL);
+	record_calls(1);
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "1c ");
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace_clock", 0, "x86-tsc"), 0);
+	record_calls(2);
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "2c ");
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "per_cpu/cpu1/trace", O_TRUNC, ""), 0);
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "2c ");
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "per_cpu/cpu0/trace", O_TRUNC, ""), 0);
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "");
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace_clock", 0, "local"), 0);
+}
+
 /* The name of a task is saved if the task has made calls. */
 static void names_are_saved_of_callers(struct kunit *test)
 {
@@ -692,6 +935,12 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(rings_are_waited_for),
 	KUNIT_CASE(calls_stay_before_events),
 	KUNIT_CASE(recorders_change),
+	KUNIT_CASE(recorders_are_read),
+	KUNIT_CASE(recorders_are_read_in_pages),
+	KUNIT_CASE(recorders_are_not_read_without_memory),
+	KUNIT_CASE(recorders_are_dumped),
+	KUNIT_CASE(recorders_are_counted),
+	KUNIT_CASE(recorders_have_a_clock),
 	KUNIT_CASE(names_are_saved_of_callers),
 	{ }
 };
