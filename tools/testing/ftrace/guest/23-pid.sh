@@ -133,6 +133,10 @@ END
 	record unshare -p -f sh "$TMP.inside" "$P" "$TRACING/trace"
 	is "$(cat "$P")" 1 "a shell in a pid namespace of its own writes the number that it has there"
 	is "$(tasks | grep -vx 1)" "" "  and chooses another task, the one with this number in the initial namespace"
+	sed -i 's/\$\$/tgid:&/' "$TMP.inside"
+	record unshare -p -f sh "$TMP.inside" "$P" "$TRACING/trace"
+	is "$(cat "$P")" tgid:1 "the same with the number of a process"
+	is "$(tasks | grep -vx 1)" "" "  and its threads"
 	set_to "" set_ftrace_pid
 else
 	skip "no pid namespaces"
