@@ -20,6 +20,7 @@
  *	called a trampoline here is the array that the function goes through. A task reads the mark of
  *	the callback, counts itself in and reads the mark again. ftrace_callback_shut() sets the mark.
  * KEPT: with WALK, there is no memory for another array: the site goes on calling.
+ * APPEND: with WALK, the ops has joined arrays that are there.
  * A variant leaves out what a NO_ names.
  */
 #include "claim.pml"
@@ -34,6 +35,7 @@ CLAIMS trampoline_is_there;	/* nobody runs a trampoline that was freed */
 CLAIMS slot_is_there;		/* no slot of a freed trampoline is switched off */
 CLAIMS counters_are_unused;	/* counters that were given back are even, and nobody uses them */
 CLAIMS counting_ends;		/* a call that begins after the broadcast is not counted */
+CLAIMS callback_is_written;	/* a task that finds a callback in an array finds all of it */
 CLAIMS callback_is_seen;	/* after the wait, all is seen that callbacks have written */
 
 /*
@@ -68,6 +70,7 @@ bit ftrace_lock;
 bit ops = 1, counters = 1;
 bit tramp[3] = 1, retired[3];
 byte users = 3;			/* of the counters: two slots and the ops */
+bit in_array = 1, nr = 1;	/* the callback is written, and the number of callbacks has it */
 
 /* All stores of a CPU so far become visible. */
 inline stores(cpu)
@@ -169,6 +172,16 @@ end:	do
 
 inside:
 #ifdef WALK
+#ifdef APPEND
+	atomic { RUNS ->
+		CLAIM(trampoline_is_there, tramp[in[me]]);
+		old = nr }
+	if
+	:: !old -> goto leaves
+	:: old
+	fi;
+	atomic { RUNS -> CLAIM(callback_is_written, in_array) }
+#endif
 	/* Read the mark, count in, read the mark again, count out in any case. */
 #ifndef NO_LOOK_FIRST
 	atomic { RUNS ->
@@ -397,6 +410,14 @@ proctype unregisters()
 	bit dead;
 
 	lock();
+#ifdef APPEND
+	/* walk_add() */
+#ifdef NO_ENTRY_FIRST
+	nr = 1;
+#endif
+	in_array = 1;
+	nr = 1;
+#endif
 #ifndef NO_DEAD_SLOTS
 	dead = tramp[DEAD];
 #endif
@@ -428,6 +449,10 @@ proctype unregisters()
 
 init {
 	atomic {
+#ifdef APPEND
+		in_array = 0;
+		nr = 0;
+#endif
 #ifndef DIRECT
 		retired[DEAD] = 1;
 		run work();
