@@ -6,7 +6,9 @@
 #include <linux/ftrace_arch.h>
 #include <linux/kthread.h>
 #include <linux/memory.h>
+#include <linux/perf_event.h>
 #include <linux/slab.h>
+#include <linux/trace_events.h>
 
 #include <asm/ftrace_patch.h>
 
@@ -640,10 +642,19 @@ static void a_crowd_leaves_little(struct kunit *test)
 	remove_crowd(test, some, nr);
 }
 
+static int perf_reg(struct trace_event_call *call, enum trace_reg type, void *data)
+{
+	return 0;
+}
+
 /* If too much waits to be freed, ops are not registered, but removed; until it is freed. */
 static void what_waits_is_bounded(struct kunit *test)
 {
 	const unsigned int nr = 60;
+	struct trace_event_class class = { .reg = perf_reg };
+	struct trace_event_call call = { .class = &class, .perf_refcount = 2,
+					 .flags = TRACE_EVENT_FL_DYNAMIC };
+	struct perf_event event = { .tp_event = &call };
 	struct ftrace_ops *some = add_crowd(test, nr);
 	struct task_struct *task = native_hold_in_callback(test, &waiter, ftrace_kunit_func2);
 	unsigned int rounds = 0;
@@ -660,7 +671,8 @@ static void what_waits_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&some[1]), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&some[2], ftrace_kunit_func2, true), -ENOMEM);
 	native_let_go();
-	ftrace_throttle();
+	/* perf waits when it closes an event. */
+	perf_trace_destroy(&event);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&some[0]), 0);
 	release_memory(task);
 	remove_crowd(test, some, nr);
