@@ -104,14 +104,11 @@ shell: prepare
 	@echo 'The function tracer is in /sys/kernel/tracing; "exit" leaves.'
 	@tools/vm/guest -I
 
-# Faults made from the lines of the files that the program has; FILES="plan.c class.c" for some.
+# Faults made from the lines of the core and the patcher; FILES="plan.c class.c" for some.
 EVERY	?= 10
 START	?= 0
-FILES	?= callback.c caller.c class.c commands.c counts.c direct.c filter.c filter_api.c filter_edit.c filter_file.c graph_files.c guards.c hash.c heads.c \
-	   heirs.c instance.c ipmodify.c listing.c mapper.c pid.c pid_files.c probes.c profile.c trace_functions.c \
-	   files.c flight.c flight_read.c kallsyms.c match.c modules.c names.c ops.c plan.c subops.c sysctl.c \
-	   table.c walk.c patch.c tramp.c
-ARCH_FILES := patch.c tramp.c
+ARCH_FILES = $(notdir $(wildcard $(B)/src/arch/x86/kernel/ftrace/*.c))
+FILES	?= $(notdir $(wildcard $(B)/src/kernel/trace/ftrace/*.c)) $(ARCH_FILES)
 faults: native
 	@tools/testing/ftrace/native/faults -n $(EVERY) -s $(START) -k "$(KIND)" -j $(shell nproc) $(B)/src $(B)/native \
 		$(addprefix kernel/trace/ftrace/,$(filter-out $(ARCH_FILES),$(FILES))) \
