@@ -297,20 +297,17 @@ bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
 /*
  * Was the site named for @ops, or for an ops that runs under it, and not found by a glob? ->direct
  * stores this, except in the filter of a direct caller with many addresses, where each function was
- * named and ->direct is the address to call. ftrace_lock held.
+ * named and ->direct is the address to call. One ops at most runs under @ops: of those that run
+ * under another one, each changes by itself. ftrace_lock held.
  */
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
 {
+	struct ftrace_ops *sub = ftrace_sub_after(ops, NULL);
 	struct ftrace_func_entry *entry;
-	struct ftrace_ops *sub;
 
 	lockdep_assert_held(&ftrace_lock);
-	for_each_ftrace_sub(sub, ops) {
-		entry = ftrace_lookup_ip(ftrace_locked(sub->func_hash->filter_hash), ip);
-		if (entry && entry->direct)
-			return true;
-	}
-	return false;
+	entry = ftrace_lookup_ip(ftrace_locked(sub->func_hash->filter_hash), ip);
+	return entry && entry->direct;
 }
 
 /*
