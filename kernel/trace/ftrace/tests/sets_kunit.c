@@ -60,7 +60,7 @@ static int sets_unmatch(struct ftrace_hash *set, char *glob)
 
 static void sets_hold_sites(struct kunit *test)
 {
-	struct ftrace_hash *set = ftrace_hash_alloc(), *copy;
+	struct ftrace_hash *set = ftrace_hash_alloc(), *copy, *rest;
 	struct ftrace_ops_hash both = { };
 	unsigned long ip;
 	char all[] = "ftrace_kunit_func*", one[] = "ftrace_kunit_func2", none[] = "no_such*";
@@ -89,6 +89,10 @@ static void sets_hold_sites(struct kunit *test)
 	for (ip = 1000; ip < 2000; ip++)
 		KUNIT_ASSERT_NOT_NULL(test, ftrace_lookup_ip(copy, ip));
 	KUNIT_EXPECT_NOT_NULL(test, ftrace_lookup_ip(copy, 42));
+	rest = ftrace_hash_dup(copy);
+	sets_add(test, rest);
+	ftrace_hash_subtract(rest, copy);
+	KUNIT_EXPECT_EQ(test, rest->count, 0);
 
 	/* An empty filter wants all sites; notrace_hash takes precedence. */
 	KUNIT_EXPECT_TRUE(test, ftrace_hash_wants(&both, 42));
