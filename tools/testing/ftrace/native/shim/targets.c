@@ -25,6 +25,12 @@ noinline __noclone __init int native_init_func(int arg)
 	return arg;
 }
 
+noinline struct native_pair native_pair_func(long first, long second)
+{
+	barrier();
+	return (struct native_pair){ first, second };
+}
+
 __attribute__((naked)) int native_tail_func(int arg)
 {
 	asm("jmp native_func_100");

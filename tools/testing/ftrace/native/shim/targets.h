@@ -26,6 +26,13 @@ native_func_t NATIVE_LONG_NAME, native_after_long;
 /* A function of init text, which returns @arg. Only a test of alone.c frees that text. */
 native_func_t native_init_func;
 
+/* It returns its arguments, in two registers. */
+struct native_pair {
+	long	first, second;
+};
+
+struct native_pair native_pair_func(long first, long second);
+
 /* It ends with a jump to native_func_100(). */
 native_func_t native_tail_func;
 

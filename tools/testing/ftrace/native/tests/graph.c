@@ -7,6 +7,7 @@
 #include "ftrace/core.h"
 #include "ftrace/profile.h"
 #include "module.h"
+#include "targets.h"
 #include "tests.h"
 
 #define NO_FILTER	"#### all functions enabled ####\n"
@@ -115,6 +116,21 @@ static void users_share_an_ops(struct kunit *test)
 	native_expect_file(test, "enabled_functions", "");
 }
 
+static void both_registers_are_returned(struct kunit *test)
+{
+	unsigned long ip = (unsigned long)native_pair_func;
+	struct native_pair pair;
+
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&a.ops, ip, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
+	returns = 0;
+	pair = native_pair_func(3, 4);
+	KUNIT_EXPECT_EQ(test, returns, 1);
+	KUNIT_EXPECT_EQ(test, pair.first, 3);
+	KUNIT_EXPECT_EQ(test, pair.second, 4);
+	unregister_ftrace_graph(&a);
+}
+
 static int start_b(void *data)
 {
 	return register_ftrace_graph(&b);
@@ -135,6 +151,22 @@ static void users_fail_without_memory(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 2U);
 	expect_calls(test, "a", "", "");
+}
+
+/* One user or the other names a function that cannot be traced. */
+static void users_name_broken_sites(struct kunit *test)
+{
+	unsigned long ip = (unsigned long)ftrace_kunit_func3;
+
+	ftrace_kunit_break_site(test, ftrace_kunit_func3);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&a.ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&b.ops, ip, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&b), -EINVAL);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&b.ops, ftrace_kunit_func2, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&b), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&a.ops, ip, 0, 1), -EINVAL);
+	expect_calls(test, "a", "b", "");
 }
 
 /* Another ops finds a site with wrong bytes. */
@@ -416,7 +448,9 @@ static void profiles_fail_without_memory(struct kunit *test)
 
 static struct kunit_case graph_cases[] = {
 	KUNIT_CASE(users_share_an_ops),
+	KUNIT_CASE(both_registers_are_returned),
 	KUNIT_CASE(users_fail_without_memory),
+	KUNIT_CASE(users_name_broken_sites),
 	KUNIT_CASE(users_go_without_memory),
 	KUNIT_CASE(unwanted_tasks_are_turned_away),
 	KUNIT_CASE(graph_files_hold_filters),
