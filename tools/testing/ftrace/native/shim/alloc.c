@@ -13,7 +13,7 @@
 
 /* Indexed by CPU: a thread is a CPU. */
 static unsigned long fail_nth[NATIVE_CPUS];
-static bool fail_all[NATIVE_CPUS];
+static bool fail_all[NATIVE_CPUS], fail_on[NATIVE_CPUS];
 static atomic_long_t live;
 
 kmem_buckets kmalloc_caches[NR_KMALLOC_TYPES];
@@ -26,6 +26,14 @@ void native_fail_nth(unsigned long n)
 void native_fail_all(bool all)
 {
 	fail_all[raw_smp_processor_id()] = all;
+	fail_on[raw_smp_processor_id()] = false;
+}
+
+/* The n-th allocation fails, and all after it, until native_fail_all(false). */
+void native_fail_from(unsigned long n)
+{
+	native_fail_nth(n);
+	fail_on[raw_smp_processor_id()] = true;
 }
 
 unsigned long native_fail_left(void)
@@ -48,7 +56,10 @@ bool native_alloc_fails(gfp_t gfp)
 		native_fail("an allocation without the flags of any context");
 	if (gfp & __GFP_NOFAIL)
 		return false;
-	return fail_all[raw_smp_processor_id()] || (*nth && !--*nth);
+	if (!fail_all[raw_smp_processor_id()] && (!*nth || --*nth))
+		return false;
+	fail_all[raw_smp_processor_id()] |= fail_on[raw_smp_processor_id()];
+	return true;
 }
 
 static void *alloc_aligned(size_t align, size_t size, gfp_t gfp)

@@ -62,6 +62,7 @@ void native_fail_nth(unsigned long n);
 unsigned long native_fail_left(void);
 /* On the current thread, all allocations fail. */
 void native_fail_all(bool all);
+void native_fail_from(unsigned long n);
 /* Pages of memory that are left, as si_mem_available() says. */
 extern long native_pages_left;
 /* Returns true if this allocation must fail. */

@@ -617,7 +617,7 @@ static int switch_time(void *data)
 	struct ftrace_flight *before = tr->flight;
 	int ret = native_echo(DIR "options/flight-time", 0, "1");
 
-	if (ret && tr->flight != before)
+	if (ret && tr->flight && tr->flight != before)
 		native_fail("another recorder, although that failed with %d", ret);
 	return ret;
 }
@@ -664,6 +664,17 @@ static void recorders_change(struct kunit *test)
 	native_pages_left = left;
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-time", 0, "0"), 0);
 	KUNIT_EXPECT_TRUE(test, flight_records());
+
+	/* Without memory for that one, too, there is none, until the next change. */
+	for (unsigned int n = 1; tr->flight && n < 100; n++) {
+		native_fail_from(n);
+		KUNIT_EXPECT_EQ(test, switch_time(NULL), -ENOMEM);
+		native_fail_all(false);
+	}
+	KUNIT_EXPECT_FALSE(test, flight_records());
+	KUNIT_EXPECT_EQ(test, switch_time(NULL), 0);
+	KUNIT_EXPECT_TRUE(test, flight_records());
+	switch_time_back(NULL);
 }
 
 /* What was read, calls "c" and events "e": how many of a kind follow each other. */
