@@ -173,6 +173,7 @@ void native_events(struct trace_array *tr, bool (*func)(struct trace_entry *entr
 
 /* Tasks switch, fork and end; see tracepoint.c. How many probes tracepoints have. */
 void native_become(pid_t pid);
+void native_exec(pid_t pid);
 void native_fork(pid_t parent, pid_t child);
 void native_exit(pid_t pid);
 void native_fork_in(pid_t parent, pid_t from_process, pid_t child, pid_t to_process);

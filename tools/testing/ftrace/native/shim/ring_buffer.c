@@ -348,6 +348,8 @@ int ring_buffer_alloc_read_page(struct trace_buffer *b, int cpu,
 {
 	if (!*page)
 		*page = host_alloc(sizeof(**page));
+	/* What a page has not got from us must not be shown. */
+	memset(*page, 0x5a, sizeof(**page));
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <linux/tracepoint.h>
 
 #include <trace/events/sched.h>
+#include <trace/events/task.h>
 
 #include "native.h"
 
@@ -64,6 +65,16 @@ void native_become(pid_t pid)
 								 &next, 0);
 	current->pid = pid;
 	preempt_enable_notrace();
+}
+
+/* The task of this thread executes a program, and takes the number of its process. */
+void native_exec(pid_t pid)
+{
+	current->pid = pid;
+	for (unsigned int i = 0; i < nr_hooks; i++)
+		if (hooks[i].tp == &__tracepoint_task_rename)
+			((void (*)(void *, struct task_struct *, const char *))
+			 hooks[i].probe)(hooks[i].data, current, "program");
 }
 
 void native_fork(pid_t parent, pid_t child)

@@ -6,6 +6,7 @@
 #include <linux/sched/clock.h>
 #include <linux/seq_file.h>
 #include <linux/timex.h>
+#include <linux/unaligned.h>
 
 #include "ftrace/flight.h"
 #include "trace.h"
@@ -567,10 +568,10 @@ static void record_calls(unsigned int nr)
 static void record_long_event(const struct trace_array *of, unsigned int len)
 {
 	struct trace_buffer *buffer = of->array_buffer.buffer;
-	struct ring_buffer_event *event = trace_buffer_lock_reserve(buffer, TRACE_PRINT,
-								    sizeof(struct print_entry) + len, 0);
+	struct ring_buffer_event *event;
 	struct print_entry *entry;
 
+	event = trace_buffer_lock_reserve(buffer, TRACE_PRINT, sizeof(*entry) + len, 0);
 	if (!event)
 		return;
 	entry = ring_buffer_event_data(event);
@@ -728,7 +729,7 @@ static const char *read_pages(struct kunit *test)
 		while (at < end) {
 			struct ring_buffer_event *event = at;
 			unsigned int len = 4 * event->type_len;
-			struct trace_entry *entry;
+			const struct trace_entry *entry;
 
 			time += event->time_delta;
 			at = event->array;
@@ -745,10 +746,12 @@ static const char *read_pages(struct kunit *test)
 			entry = at;
 			at += len;
 			word(entry->type == TRACE_FN ? 'c' : 'e');
+			/* Behind it is what record_long_event() knows of the time. */
 			if (entry->type == TRACE_PRINT)
-				KUNIT_EXPECT_EQ(test, time, container_of(entry, struct print_entry, ent)->ip);
+				KUNIT_EXPECT_EQ(test, time, get_unaligned((u64 *)(entry + 1)));
 		}
 		KUNIT_EXPECT_PTR_EQ(test, at, end);
+		KUNIT_EXPECT_NULL(test, memchr_inv(end, 0, (void *)page + PAGE_SIZE - end));
 	}
 	native_close(f);
 	word(0);
@@ -820,15 +823,26 @@ static void recorders_are_not_read_without_memory(struct kunit *test)
 static unsigned int dump(struct kunit *test)
 {
 	struct trace_iterator iter = { .tr = tr, .array_buffer = &tr->array_buffer,
-				       .trace = tr->current_trace, .cpu_file = RING_BUFFER_ALL_CPUS };
+				       .trace = tr->current_trace };
 	unsigned int n = 0;
 
 	tracer_tracing_off(tr);
 	guard(irqsave)();
 	ftrace_flight_open(&iter);
+	iter.cpu_file = 1;
+	KUNIT_EXPECT_TRUE(test, trace_flight_empty(&iter));
+	iter.cpu_file = 0;
+	KUNIT_EXPECT_FALSE(test, trace_flight_empty(&iter));
+	iter.cpu_file = RING_BUFFER_ALL_CPUS;
 	while (trace_find_next_entry_inc(&iter)) {
-		KUNIT_EXPECT_TRUE(test, trace_flight_consumed(&iter));
-		n++;
+		bool call = iter.ent->type == TRACE_FN;
+
+		KUNIT_EXPECT_EQ(test, trace_flight_consumed(&iter), call);
+		n += call;
+		if (call)
+			KUNIT_EXPECT_EQ(test, iter.lost_events, 0);
+		else
+			ring_buffer_consume(iter.array_buffer->buffer, iter.cpu, NULL, NULL);
 	}
 	KUNIT_EXPECT_TRUE(test, trace_empty(&iter));
 	ftrace_flight_close(&iter);
@@ -846,6 +860,8 @@ static void recorders_are_dumped(struct kunit *test)
 	record_calls(2);
 	KUNIT_EXPECT_EQ(test, dump(test), 2);
 	KUNIT_EXPECT_EQ(test, native_name, 1001);
+	for (unsigned int i = 0; i < 20; i++)
+		record_long_event(tr, 1000);
 	record_calls(1);
 	KUNIT_EXPECT_EQ(test, dump(test), 3);
 	native_become(2);
@@ -908,22 +924,30 @@ static void recorders_have_a_clock(struct kunit *test)
 /* The name of a task is saved if the task has made calls. */
 static void names_are_saved_of_callers(struct kunit *test)
 {
+	const struct ftrace_flight_cpu *c;
 	unsigned int names = native_names;
 	pid_t pid = current->pid;
 
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
-	native_become(1001);
-	ftrace_kunit_func1(1);
+	c = per_cpu_ptr(tr->flight->cpu, raw_smp_processor_id());
+	KUNIT_EXPECT_EQ(test, c->pid, pid);
+	native_become(1000);
+	native_exec(1001);
+	KUNIT_EXPECT_EQ(test, c->pid, 1001);
+	record_calls(1);
 	native_become(1002);
 	KUNIT_EXPECT_EQ(test, native_name, 1001);
 	names = native_names;
 	native_become(1003);
 	native_become(1004);
 	KUNIT_EXPECT_EQ(test, native_names, names);
-	ftrace_kunit_func1(1);
+	record_calls(1);
 	native_become(pid);
 	KUNIT_EXPECT_EQ(test, native_name, 1004);
 	KUNIT_EXPECT_EQ(test, native_names, names + 1);
+	/* And of the tasks that run. */
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "2c ");
+	KUNIT_EXPECT_EQ(test, native_names, names + 1 + NATIVE_ONLINE);
 }
 
 static struct kunit_case tracer_cases[] = {
