@@ -444,13 +444,17 @@ static void children_are_traced(struct kunit *test)
 /* Numbers of processes, which come last. */
 static void lists_choose_processes(struct kunit *test)
 {
+	static const char * const wrong[] = {
+		"tgid:", "tgid:x", "tgid:12x", "tgid: 12", "tgid12", "x tgid:12", "tgid:12 tgid:", "pid:12",
+	};
+
 	echo(test, PIDS, O_TRUNC, "tgid:40 3 tgid:20", 0, "3\ntgid:20\ntgid:40\n");
 	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3);
 	current->tgid = 20;
 	native_become(OWN);
 	echo(test, PIDS, O_APPEND, "tgid:30", 0, "3\ntgid:20\ntgid:30\ntgid:40\n");
-	echo(test, PIDS, O_APPEND, "tgid:x", -EINVAL, "3\ntgid:20\ntgid:30\ntgid:40\n");
-	echo(test, PIDS, O_APPEND, "tgid:", -EINVAL, "3\ntgid:20\ntgid:30\ntgid:40\n");
+	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++)
+		echo(test, PIDS, O_APPEND, wrong[i], -EINVAL, "3\ntgid:20\ntgid:30\ntgid:40\n");
 	echo(test, PIDS, O_APPEND, "tgid:4000000000", -EPERM, "3\ntgid:20\ntgid:30\ntgid:40\n");
 	echo(test, PIDS, O_APPEND, "4000000000", -EPERM, "3\ntgid:20\ntgid:30\ntgid:40\n");
 	echo(test, NO_PIDS, O_TRUNC, "tgid:20", 0, "tgid:20\n");
