@@ -22,30 +22,21 @@ record cat $M/call
 is "$(trace_lines | sed -n '/<stack trace>/{n;s/^ => //p;q}')" ftmod_many_func "a stack begins with the traced function"
 set_to nop current_tracer
 set_to 0 options/func_stack_trace
-set_to ftmod_many_func:stacktrace set_ftrace_filter
-record cat $M/call
-is "$(trace_lines | sed -n '/<stack trace>/{n;s/^ => //p;q}')" ftmod_many_func "the stack of a command begins with it, too"
-clear_commands "$TRACING"
 set_to "" set_ftrace_filter
-if switches_off; then
-	echo 0 > $S
-	at_least 2 "$(trampolines)" "ftrace_enabled 0 makes no trampolines on its way"
-	is "$(cat $M/call)" 0 "no ops is called while ftrace_enabled is 0"
-	echo 1 > $S
-	at_least 3 "$(trampolines)" "ftrace_enabled 1 makes no trampolines on its way"
-	is "$(cat $M/call)" 1100 "all are called again"
-fi
 ok "1100 ops go" rmmod ftmod_many
-is "$(settled 0 trampolines)" 0 "the trampolines of 1100 ops go"
 
 [ ! -e /proc/sys/kernel/watchdog_thresh ] || echo 4 > /proc/sys/kernel/watchdog_thresh
 insmod "$MODULES/ftmod_many.ko"
 # A kernel without SMP has fewer functions.
 many=$(grep -vc ftmod_many "$TRACING/available_filter_functions")
 [ "$many" -le 10000 ] || many=10000
-at_least "$many" 9500 "$many functions"
-works "as many ops of one function each" write $M/each "$many"
+works "$many ops of one function each" write $M/each "$many"
 at_least "$(wc -l < "$TRACING/enabled_functions")" 9000 "are on their functions"
+if switches_off; then
+	echo 0 > $S
+	is "$(cat "$TRACING/enabled_functions")" "" "ftrace_enabled 0 silences all"
+	echo 1 > $S
+fi
 ok "a module with 20,000 functions comes" insmod "$MODULES/ftmod_functions.ko"
 # Sites count here, not records.
 set_to 0 tracing_on
@@ -59,16 +50,6 @@ ok "ftmod_functions goes" rmmod ftmod_functions
 # /proc/kallsyms lists each of their trampolines.
 at_least "$(trampolines)" 9000 "each has its trampoline"
 ok "ops with a trampoline each go" rmmod ftmod_many
-
-insmod "$MODULES/ftmod_many.ko"
-works "500 ops of one function each" write $M/each 500
-if switches_off; then
-	echo 0 > $S
-	is "$(cat "$TRACING/enabled_functions")" "" "ftrace_enabled 0 silences all"
-	echo 1 > $S
-fi
-at_least "$(wc -l < "$TRACING/enabled_functions")" 450 "ops with a function each are on their functions"
-ok "ops with a function each go" rmmod ftmod_many
 is "$(cat "$TRACING/enabled_functions")" "" "nothing is enabled afterwards"
 
 done_testing

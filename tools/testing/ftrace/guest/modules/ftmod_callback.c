@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Drives the in-kernel API of the function tracer: ops, filters, callbacks.
+ * Drives the in-kernel API of the function tracer: ops, filters, callbacks. It uses what all kernels
+ * have, so that it also runs on the base.
  *
  * There are two kinds of tests. A write to "step" does one API call on one of four ops and returns
  * the error to the writer, so the script decides the order of calls and sees the exact errno;
@@ -8,9 +9,12 @@
  * callback sees (registers, stack, parent); "result" has a line for each check.
  */
 #include <linux/compiler.h>
+#include <linux/delay.h>
+#include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/stacktrace.h>
@@ -182,7 +186,7 @@ static bool in_syscall_entry(unsigned long addr)
 	       in_function(addr, "do_fast_syscall_32");
 }
 
-static struct test_ops tests[3];
+static struct test_ops tests[2];
 
 static void check_regs(struct test_ops *t, const char *what, bool full)
 {
@@ -221,32 +225,6 @@ static void run_regs(void)
 	got = ftmod_cb_one(1, 2);
 	check(got == 1072, "a changed argument register reaches the function: %ld", got);
 	stop_ops(a);
-}
-
-/* Some clients need a struct pt_regs, also if not all registers were saved. */
-static void notrace partial(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			    struct ftrace_regs *fregs)
-{
-	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
-
-	count_hit(ip, parent_ip, op, fregs);
-	arch_ftrace_partial_regs(regs);
-}
-
-static void run_partial(void)
-{
-	struct test_ops *a = &tests[0], *b = &tests[1], *c = &tests[2];
-
-	/* The youngest is called first. */
-	if (start_ops(a, look_at_regs, 0, "ftmod_cb_many") || start_ops(b, partial, 0, "ftmod_cb_many") ||
-	    start_ops(c, look_at_regs, 0, "ftmod_cb_many"))
-		return;
-	check_regs(c, "before one that makes do with partial registers", false);
-	check_regs(a, "behind it", false);
-	check(atomic_read(&b->hits) == 2, "the ops with partial registers was called: %d", atomic_read(&b->hits));
-	stop_ops(a);
-	stop_ops(b);
-	stop_ops(c);
 }
 
 static void run_ipmodify(void)
@@ -344,12 +322,60 @@ static void run_stack(void)
 	stop_ops(a);
 }
 
+#ifdef CONFIG_FPROBE
+static bool exit_begun, exit_done;
+
+/* The type of @regs depends on the version of Linux. */
+static void notrace stay_at_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip, void *regs,
+				 void *data)
+{
+	unsigned long end = jiffies + HZ / 2;
+
+	WRITE_ONCE(exit_begun, true);
+	while (time_before(jiffies, end))
+		cpu_relax();
+	WRITE_ONCE(exit_done, true);
+}
+
+static int call_one_once(void *unused)
+{
+	return ftmod_cb_one(1, 1) == 0;
+}
+
+static void run_fprobe(void)
+{
+	static struct fprobe probe = { .exit_handler = (void *)stay_at_exit };
+	int ret;
+
+	/* An exit handler cannot be preempted. */
+	if (num_online_cpus() < 2) {
+		note("ok # SKIP the only CPU cannot hold a task in an exit handler");
+		return;
+	}
+	ret = register_fprobe(&probe, "ftmod_cb_one", NULL);
+	check(!ret, "an fprobe with an exit handler: %d", ret);
+	if (ret)
+		return;
+	if (!IS_ERR(kthread_run(call_one_once, NULL, "ftmod_callback")))
+		for (int i = 0; i < 1000 && !READ_ONCE(exit_begun); i++)
+			msleep(20);
+	check(exit_begun, "a task is in the exit handler");
+	unregister_fprobe(&probe);
+	check(exit_done, "unregistering the fprobe waits for it");
+}
+#else
+static void run_fprobe(void)
+{
+	note("ok # SKIP no fprobes in this kernel");
+}
+#endif
+
 const struct run runs[] = {
 	{ "regs", run_regs },
-	{ "partial", run_partial },
 	{ "ipmodify", run_ipmodify },
 	{ "recursion", run_recursion },
 	{ "stack", run_stack },
+	{ "fprobe", run_fprobe },
 	{ }
 };
 
@@ -372,10 +398,6 @@ static int step_set(const char *val, const struct kernel_param *kp)
 
 	if (!strcmp(verb, "filter"))
 		return ftrace_set_filter(&t->ops, name, strlen(name), 1);
-	if (!strcmp(verb, "append"))
-		return ftrace_set_filter(&t->ops, name, strlen(name), 0);
-	if (!strcmp(verb, "all"))
-		return ftrace_set_filter(&t->ops, NULL, 0, 1);
 	if (!strcmp(verb, "flags"))
 		return kstrtoul(arg, 16, &t->ops.flags);
 	if (!strcmp(verb, "nested")) {
@@ -386,10 +408,6 @@ static int step_set(const char *val, const struct kernel_param *kp)
 		return register_ftrace_function(&t->ops);
 	if (!strcmp(verb, "unregister"))
 		return unregister_ftrace_function(&t->ops);
-	if (!strcmp(verb, "global")) {
-		ftrace_ops_set_global_filter(&t->ops);
-		return 0;
-	}
 	if (!strcmp(verb, "forget")) {
 		if (t->ops.flags & FTRACE_OPS_FL_ENABLED)
 			return -EBUSY;

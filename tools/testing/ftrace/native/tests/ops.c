@@ -89,7 +89,7 @@ static void changes_of_nothing_send_no_broadcast(struct kunit *test)
 static void flags_of_the_owner_stay(struct kunit *test)
 {
 	static const unsigned long flags[] = {
-		0, FTRACE_OPS_FL_SAVE_REGS, FTRACE_OPS_FL_RECURSION, FTRACE_OPS_FL_RCU,
+		0, FTRACE_OPS_FL_SAVE_REGS, FTRACE_OPS_FL_RECURSION, FTRACE_OPS_FL_RCU, FTRACE_OPS_FL_PERMANENT,
 		FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_SAVE_REGS,
 		FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
 	};
@@ -112,6 +112,7 @@ static void flags_of_the_owner_stay(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	KUNIT_EXPECT_TRUE(test, ops.flags & FTRACE_OPS_FL_SAVE_REGS);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_TRUE(test, ops.flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED);
 	ftrace_free_filter(&ops);
 }
 
@@ -545,22 +546,6 @@ static int end_sub(unsigned int i)
 	return ftrace_shutdown_subops(&above, &subs[i], 0);
 }
 
-/* What the owner asks for is kept, beside what the registration adds. */
-static void flags_are_kept(struct kunit *test)
-{
-	const unsigned long want = FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED | FTRACE_OPS_FL_RECURSION |
-				   FTRACE_OPS_FL_PERMANENT;
-	static struct ftrace_ops ops;
-
-	ops = (struct ftrace_ops){ .func = ftrace_kunit_note_x, .flags = want };
-	ftrace_kunit_add_ops(test, &ops);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-	KUNIT_EXPECT_EQ(test, ops.flags & want, want);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
-	KUNIT_EXPECT_EQ(test, ops.flags & want, want);
-}
-
 /* A callback that must not be called again by itself is called in an NMI, too. */
 static void nmis_are_traced(struct kunit *test)
 {
@@ -790,10 +775,60 @@ static void tables_are_cleared_in_batches(struct kunit *test)
 	ftrace_free_filter(&ops);
 }
 
+static void go_and_stay(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs)
+{
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)native_stay);
+}
+
+/* The code that an ops sends tasks to can be freed: it is waited for, besides the callback. */
+static void code_is_waited_for(struct kunit *test)
+{
+	struct ftrace_ops *dynamic = kunit_kzalloc(test, sizeof(*dynamic), GFP_KERNEL);
+	struct task_struct *caller;
+
+	KUNIT_ASSERT_NOT_NULL(test, dynamic);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(dynamic, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(dynamic, (unsigned long)native_stay), 0);
+	caller = native_call_until_inside(ftrace_kunit_func1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(dynamic, (unsigned long)native_stay, false), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(native_inside), 2U);
+	kthread_stop(caller);
+	dynamic->func = go_and_stay;
+	dynamic->flags |= FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS;
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(dynamic), 0);
+	caller = native_call_until_inside(ftrace_kunit_func1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(dynamic), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(native_inside), 2U);
+	kthread_stop(caller);
+	ftrace_free_filter(dynamic);
+}
+
+/* A task that entered on a CPU that has left since, as hotplug can make it, is waited for, too. */
+static void other_cpus_are_waited_for(struct kunit *test)
+{
+	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+	struct ftrace_count *away;
+	struct task_struct *owner;
+
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	ops->func = ftrace_kunit_note_x;
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+	away = per_cpu_ptr(ops->callback->count, NATIVE_ONLINE);
+	away->entered++;
+	owner = kthread_run_on_cpu(unregister, ops, 3, "native/%u");
+	msleep(50);
+	KUNIT_EXPECT_NOT_NULL(test, READ_ONCE(ops->callback));
+	WRITE_ONCE(away->left, away->entered);
+	KUNIT_EXPECT_EQ(test, kthread_stop(owner), 0);
+	KUNIT_EXPECT_NULL(test, ops->callback);
+	ftrace_free_filter(ops);
+}
+
 static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(large_removals_need_no_memory),
 	KUNIT_CASE(tables_are_cleared_in_batches),
-	KUNIT_CASE(flags_are_kept),
 	KUNIT_CASE(nmis_are_traced),
 	KUNIT_CASE(left_sites_are_left_later),
 	KUNIT_CASE(left_sites_go_with_the_last),
@@ -815,6 +850,8 @@ static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(changes_of_nothing_send_no_broadcast),
 	KUNIT_CASE(flags_of_the_owner_stay),
 	KUNIT_CASE(failed_sites_call_no_removed_ops),
+	KUNIT_CASE(code_is_waited_for),
+	KUNIT_CASE(other_cpus_are_waited_for),
 	{ }
 };
 
