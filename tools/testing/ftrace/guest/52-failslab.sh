@@ -4,7 +4,7 @@
 #
 # Each memory allocation of an operation that failslab can refuse fails once. Either the operation
 # is refused and nothing has changed, or the operation has worked in full without that memory. Here
-# are operations of which the base does a part; those of the core alone are in native/tests.
+# are operations of which code outside the core does a part; native/tests has all others.
 #
 # shellcheck disable=SC2317 # most functions are called through each_fails
 
@@ -22,11 +22,9 @@ complaints() {
 
 # each_fails NAME STATE RESTORE VERB...: each allocation of VERB fails once. STATE prints what must
 # not change, RESTORE undoes a success. No operation here needs MOST allocations.
-# CLOSED	whether the operation was carried out, nobody can know
 # SAID	the operation may be carried out in part, if the kernel log says so in these words
 # FREE	the operation itself needs no memory: it is refused as often as one that only opens the file
 MOST=1000
-CLOSED=
 SAID=
 FREE=
 points=0
@@ -62,7 +60,7 @@ each_fails() {
 	points=$((points + n - 1))
 	[ $MOST -lt 1000 ] || is "$status" 4 "$name: all of its allocations were tried"
 	is "$changed" "" "$name: $((n - 1)) allocations; $refused are needed; the operation is refused and nothing changed"
-	[ -n "$CLOSED" ] || base_todo is "$lost$partly" "" "  what was not refused was done in full"
+	base_todo is "$lost$partly" "" "  what was not refused was done in full"
 	[ -z "$SAID" ] || base_todo at_least $degraded 1 "  or in part $degraded times, and the log says so"
 	if [ -n "$FREE" ]; then
 		base_todo is "$refused" "$FREE" "  the operation itself needs no memory"
@@ -128,27 +126,6 @@ graph_on() {
 commands_back() {
 	clear_commands "$TRACING"
 }
-graph_state() {
-	cat "$TRACING/set_graph_function"
-	tracing_state
-}
-graph_back() {
-	echo vfs_open > "$TRACING/set_graph_function"
-}
-option() {
-	cat "$TRACING/options/func_stack_trace"
-	tracing_state
-}
-option_back() {
-	echo 0 > "$TRACING/options/func_stack_trace"
-}
-profiling() {
-	cat "$TRACING/function_profile_enabled"
-	tracing_state
-}
-profiling_back() {
-	echo 0 > "$TRACING/function_profile_enabled"
-}
 module_state() {
 	cut -d' ' -f1 /proc/modules
 	sed -n '1s/ .*//p' "$TRACING/dyn_ftrace_total_info"
@@ -172,26 +149,6 @@ module_there() {
 sample_back() {
 	[ ! -d /sys/module/ftrace_direct ] || rmmod ftrace_direct
 }
-direct_filter() {
-	echo 'ftmod_direct_*' > "$F"
-}
-# What the direct callers see, and which functions are on.
-D=/sys/module/ftmod_direct/parameters
-direct_state() {
-	cat "$D/calls"
-	tracing_state
-}
-direct_off() {
-	[ "$(cat "$D/calls")" = "0 0 right" ] || echo unregister > "$D/step"
-}
-# direct_on: the direct callers as before, the first of the two trampolines. The variable direct
-# says which.
-direct_on() {
-	case $(cat "$D/calls") in
-	0\ 0\ *) echo "$direct" > "$D/step" ;;
-	0\ *) echo modify > "$D/step" ;;
-	esac
-}
 probe_state() {
 	cat "$TRACING/dynamic_events" "$TRACING"/events/f/*/enable
 	tracing_state
@@ -200,14 +157,6 @@ probes_off() {
 	for file in "$TRACING"/events/f/*/enable; do
 		echo 0 > "$file"
 	done
-}
-# For other files: the operation changes FILE, and BACK undoes the change.
-file_state() {
-	cat "$FILE"
-	tracing_state
-}
-file_back() {
-	echo "$BACK" > "$FILE"
 }
 instances() {
 	ls "$TRACING/instances"
@@ -233,112 +182,19 @@ echo 0 > $slab/verbose
 echo N > $slab/ignore-gfp-wait
 
 echo vfs_open > "$F"
-each_fails "append a name to the filter" tracing_state filter_back append "$F" "vfs_read
-"
-each_fails "set a command" tracing_state commands_back append "$F" "vfs_read:traceoff:3
-"
-each_fails "switch the tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function
-if [ -e "$TRACING/flight_size_kb" ]; then
-	each_fails "switch the flight recorder on" tracing_state tracer_off write "$TRACING/current_tracer" flight
-	tracer_off
-fi
 each_fails "switch the graph tracer on" tracing_state tracer_off write "$TRACING/current_tracer" function_graph
 base_todo works "  with memory the graph tracer starts" write "$TRACING/current_tracer" function_graph
 tracer_off
-graph_back
-each_fails "set a function of the graph tracer" graph_state graph_back append "$TRACING/set_graph_function" "vfs_read
-"
-: > "$TRACING/set_graph_function"
-FILE=$TRACING/set_graph_notrace BACK=
-each_fails "set a function that the graph tracer leaves out" file_state file_back append "$FILE" "vfs_read
-"
-filter_back
 if [ -e "$TRACING/set_graph_function" ]; then
-	graph_back
 	set_to function_graph current_tracer
-	each_fails "set a function of the running graph tracer" graph_state graph_back append "$TRACING/set_graph_function" "vfs_read
-"
-	FILE=$TRACING/set_graph_notrace BACK=
-	each_fails "leave a function out of the running graph tracer" file_state file_back append "$FILE" "vfs_read
-"
 	each_fails "append a name to the filter of the running graph tracer" tracing_state filter_back append "$F" "vfs_read
 "
 	FREE=$(idle "$TRACING/current_tracer")
 	each_fails "switch the graph tracer off" tracing_state graph_on write "$TRACING/current_tracer" nop
 	FREE=
 	set_to nop current_tracer
-	: > "$TRACING/set_graph_function"
 else
 	skip "no graph tracer"
-fi
-if [ -e "$TRACING/set_graph_function" ]; then
-	# Two graph tracers. When one of them goes, the other one gets its own functions only. A third
-	# user of the functions makes the removal need new classes.
-	mkdir "$TRACING/instances/second" "$TRACING/instances/third"
-	second=$TRACING/instances/second/current_tracer
-	echo 'vfs_write' > "$TRACING/instances/second/set_ftrace_filter"
-	echo 'vfs_w*' > "$TRACING/instances/third/set_ftrace_filter"
-	echo function > "$TRACING/instances/third/current_tracer"
-	set_to vfs_read set_ftrace_filter
-	set_to function_graph current_tracer
-	n=0 wrong='' kept=0
-	while n=$((n + 1)) && [ $n -lt 400 ]; do
-		echo function_graph > "$second"
-		ftio nth $n write "$second" nop > "$TMP.out" 2>&1
-		status=$?
-		[ "$(cat "$second")" = nop ] || continue
-		! grep -q '^vfs_write (2)' "$TRACING/enabled_functions" || kept=$((kept + 1))
-		set_to "" trace
-		read_bytes 3
-		! trace_lines | grep -q vfs_write || wrong="$wrong $n"
-		[ $status -le 1 ] || break
-	done
-	is "$status" 4 "one of two graph tracers off: $((n - 1)) allocations fail"
-	is "$wrong" "" "  the other one traces its own functions only"
-	at_least $kept 1 "  also where vfs_write stayed enabled"
-	echo function_graph > "$second"
-	echo nop > "$second"
-	like "$(cat "$TRACING/enabled_functions")" '^vfs_write \(1\)' "  with memory, the next change takes the rest"
-	set_to nop current_tracer
-	is "$(grep -c trace_graph_entry "$TRACING/enabled_functions")" 0 "  and none is left"
-	rmdir "$TRACING/instances/second"
-	echo nop > "$TRACING/instances/third/current_tracer"
-	rmdir "$TRACING/instances/third"
-	is "$(complaints)" "" "  without a complaint"
-	filter_back
-fi
-if [ -e "$TRACING/stack_trace_filter" ]; then
-	FILE=$TRACING/stack_trace_filter BACK=
-	# The filter changes when the file is closed, and this file of the base cannot refuse a close.
-	CLOSED=y
-	each_fails "set the filter of the stack tracer" file_state file_back append "$FILE" "vfs_read
-"
-	CLOSED=
-	echo vfs_read > "$FILE"
-	FILE=/proc/sys/kernel/stack_tracer_enabled BACK=0
-	# The switch of the base does not look at the error of the registration.
-	CLOSED=y
-	each_fails "switch the stack tracer on" file_state file_back write "$FILE" 1
-	CLOSED=
-	echo > "$TRACING/stack_trace_filter"
-else
-	skip "no stack tracer"
-fi
-set_to function current_tracer
-FILE=$TRACING/options/function-fork BACK=0
-each_fails "follow the children of pids" file_state file_back write "$FILE" 1
-FILE=$TRACING/options/func-no-repeats
-each_fails "leave repeats out" file_state file_back write "$FILE" 1
-each_fails "set an option of the tracer" option option_back write "$TRACING/options/func_stack_trace" 1
-set_to nop current_tracer
-if [ -e "$TRACING/function_profile_enabled" ]; then
-	each_fails "switch the profiler on" profiling profiling_back write "$TRACING/function_profile_enabled" 1
-	set_to 1 function_profile_enabled
-	poke
-	set_to 0 function_profile_enabled
-	each_shows "read the profile" profiling sum "$TRACING/trace_stat/function0"
-else
-	skip "no function profiler"
 fi
 if [ -e "$MODULES/ftmod_a.ko" ]; then
 	SAID='ftrace: ftmod_a: no memory for its call sites, not traced'
@@ -368,34 +224,6 @@ if [ -e "$MODULES/ftrace-direct.ko" ]; then
 	SAID=
 else
 	skip "no ftrace-direct.ko"
-fi
-if [ -e "$MODULES/ftmod_direct.ko" ] && insmod "$MODULES/ftmod_direct.ko"; then
-	for direct in one all; do
-		each_fails "register a direct caller of $direct" direct_state direct_off write "$D/step" $direct
-		direct_on
-		each_fails "modify a direct caller of $direct" direct_state direct_on write "$D/step" modify
-		FREE=$(idle "$D/step")
-		each_fails "unregister a direct caller of $direct" direct_state direct_on write "$D/step" unregister
-		FREE=
-		direct_off
-	done
-	echo 'ftmod_direct_*' > "$F"
-	set_to function current_tracer
-	each_fails "register a direct caller of traced functions" direct_state direct_off write "$D/step" all
-	direct_on
-	each_fails "modify a direct caller of traced functions" direct_state direct_on write "$D/step" modify
-	each_fails "trace more functions beside a direct caller" direct_state direct_filter append "$F" "vfs_read
-"
-	FREE=$(idle "$D/step")
-	each_fails "unregister a direct caller of traced functions" direct_state direct_on write "$D/step" unregister
-	FREE=
-	set_to nop current_tracer
-	each_fails "trace functions of a direct caller" direct_state tracer_off write "$TRACING/current_tracer" function
-	direct_off
-	rmmod ftmod_direct
-	filter_back
-else
-	skip "no ftmod_direct.ko"
 fi
 L=/sys/kernel/livepatch/livepatch_sample
 patched() {

@@ -255,8 +255,7 @@ reset() {
 	done
 	reset_dir "$TRACING"
 	[ ! -e "$TRACING/options/function-trace" ] || set_to 1 options/function-trace
-	for tap_file in ftmod_a ftmod_fail ftmod_callback ftmod_fill ftmod_many ftmod_functions ftmod_friends \
-		ftmod_direct ftmod_refuse ftmod_spin; do
+	for tap_file in ftmod_a ftmod_fail ftmod_callback ftmod_many ftmod_functions ftmod_friends ftmod_spin; do
 		[ ! -d /sys/module/$tap_file ] || rmmod $tap_file
 	done
 	rm -rf "$TMP" "$TMP".*

@@ -43,10 +43,10 @@ void native_boot(int nr, char **params)
 	seq_file_init();
 	native_fail_nth(native_boot_fails);
 	ftrace_init();
-	native_fail_nth(0);
 	early_trace_init();
 	native_text_done();
 	for (call = __start_native_initcalls; call < __stop_native_initcalls; call++)
 		initcall_from_entry(call)();
+	native_fail_nth(0);
 	system_state = SYSTEM_RUNNING;
 }

@@ -440,6 +440,42 @@ static void no_memory(void)
 	EXPECT(ftrace_kunit_func1(1) == ftrace_kunit_func1(1));
 }
 
+/* One allocation had no memory: what does not work was said, and all other things work. */
+static void little_memory(void)
+{
+	static const struct {
+		const char *path, *word, *shown;
+	} words[] = {
+		{ "set_ftrace_filter", "native_func_201", "native_func_201\n" },
+		{ "set_ftrace_filter", "*_1", "*_1:mod:native_mod\n" },
+		{ "set_ftrace_notrace", "native_func_211", "native_func_211\n" },
+		{ "set_graph_function", "native_func_300", "native_func_300\n" },
+	};
+	static char text[4096], said[64];
+
+	if (ftrace_is_dead())
+		return no_memory();
+	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
+		EXPECT(native_cat(words[i].path, text, sizeof(text), 100) >= 0);
+		snprintf(said, sizeof(said), "no memory for `%s", words[i].word);
+		EXPECT(strstr(text, words[i].shown) || native_log_has(said) ||
+		       (i < 2 && native_log_has("no memory for `native_func_201,*_1:mod:native_mod'")));
+	}
+	EXPECT(!native_echo("set_ftrace_filter", O_TRUNC, "native_func_202"));
+	EXPECT(!native_echo("set_ftrace_notrace", O_TRUNC, ""));
+	EXPECT(!native_echo("current_tracer", 0, "function"));
+	EXPECT(!ftrace_kunit_site_calls((test_func_t)native_funcs[102], 0));
+	EXPECT(!native_echo("current_tracer", 0, "nop"));
+	EXPECT_FILE("enabled_functions", "");
+	EXPECT(!ftrace_kunit_state());
+}
+
+#define LITTLE(n) {									\
+	"little_memory_" #n, little_memory, {						\
+		"ftrace_filter=native_func_201,*_1:mod:native_mod",			\
+		"ftrace_notrace=native_func_211", "ftrace_graph_filter=native_func_300" },	\
+	.fail_nth = n }
+
 static const struct {
 	const char	*name;
 	void		(*func)(void);
@@ -470,6 +506,8 @@ static const struct {
 	{ "killed", killed },
 	{ "killed_in_between", killed_in_between },
 	{ "no_memory", no_memory, .fail_nth = 1 },
+	LITTLE(2), LITTLE(3), LITTLE(4), LITTLE(5), LITTLE(6), LITTLE(7), LITTLE(8), LITTLE(9), LITTLE(10),
+	LITTLE(11), LITTLE(12), LITTLE(13), LITTLE(14), LITTLE(15), LITTLE(16), LITTLE(17), LITTLE(18),
 	{ "no_mm", no_window, .window_fails = 1 },
 	{ "no_page_table", no_window, .window_fails = 3 },
 };
