@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The planted faults fit the code: each can be planted, and names tests and variants of models that
-# exist, or a reason why no test sees it; each file of the core has a fault, planted or generated.
+# The planted faults fit the code: each can be planted, and names tests that exist, or a reason why no
+# test sees it; each header and each file of assembler code has one.
 
 use strict;
 use warnings;
@@ -16,8 +16,6 @@ use Test::More;
 my $tests = dirname($FindBin::RealBin);
 my $root = "$tests/../../..";
 my %faulty;
-my %variant = map { /^(\w+)\t([^\t]+)\t\w+\t/ ? ("$1 $2" => 1) : () }
-	split /\n/, slurp("$tests/model/cases");
 
 sub slurp {
 	my ($file) = @_;
@@ -41,11 +39,7 @@ for my $name (split /\n/, qx($planter list)) {
 	push @bad, 'no line that says the fault' if $fault !~ /^\w.{20,}[^.]$/;
 	for my $line (@lines) {
 		next if $line =~ /^Survives: .+\.$/;
-		if ($line =~ /^Tests: model (.+)/) {
-			push @bad, "no variant $1" if !$variant{$1};
-			next;
-		}
-		next if $line =~ /^Tests: native(?: address| thread)?$/;
+		next if $line =~ /^Tests: native(?: address| thread)?$|^Tests: torture$/;
 		my ($words) = $line =~ /^Tests: (?:locks |memory |btf |i386 |7\.3 )?(.+)/;
 		push @bad, map { "no test $_" } grep { !known($_) } split ' ', $words;
 	}
@@ -64,20 +58,14 @@ for my $bad (['no fault nothing', 'plant', 'nothing', $tree], ['usage', 'show'],
 	like(qx($planter @words 2>&1), qr/^(?:fault: )?$message/, "fault @words: a message");
 }
 
-# "make faults" generates those of these files.
-my ($generated) = slurp("$root/Makefile") =~ /^FILES\t\?= ((?:.*\\\n)*.*)/m;
-for my $name (split /[\s\\]+/, $generated) {
-	$faulty{$_} = 1 for map { s{^\Q$root\E/}{}r } glob "$root/{,patches/6.12/files/}{kernel/trace,arch/x86/kernel}/ftrace/$name";
-}
-
-# Headers with code, too. Without a fault are names.h, where any other bit for a character is as good,
-# core.h, where a loop that does not yield only takes time, sysctl.h, which has no work on 7.3, and
-# frames.S, which is empty without frame pointers.
+# "make faults" generates those of .c files. Without a fault are names.h, where any other bit for a
+# character is as good, core.h, where a loop that does not yield only takes time, sysctl.h, which has no
+# work on 7.3, wait.h, of which a model shows what matters, and frames.S, which is empty without frame
+# pointers.
 my $x86 = 'arch/x86/kernel/ftrace';
 my @core = map { s{^\Q$root\E/}{}r }
-	grep { !/kunit|\/(?:names\.h|core\.h|sysctl\.h|frames\.S)$/ && (!/\.h$/ || slurp($_) =~ /inline.*\n\{/) }
-	glob("$root/kernel/trace/ftrace/*.[ch] $root/$x86/*.[chS] " .
-	"$root/patches/*/files/kernel/trace/ftrace/*.c");
-is(join(' ', grep { !$faulty{$_} } @core), '', 'each file of the core has a fault');
+	grep { !/\/(?:names\.h|core\.h|sysctl\.h|wait\.h|frames\.S)$/ && (!/\.h$/ || slurp($_) =~ /inline.*\n\{/) }
+	glob("$root/kernel/trace/ftrace/*.h $root/$x86/*.[hS]");
+is(join(' ', grep { !$faulty{$_} } @core), '', 'each header and each file of assembler code has a fault');
 ok($faulty{'scripts/recordmcount.pl'}, 'recordmcount.pl has a fault');
 done_testing();
