@@ -15,11 +15,6 @@ ours() {
 
 OTHER=$TRACING/instances/other
 mkdir "$OTHER"
-like "$(cat "$TRACING/available_tracers")" "(^| )flight( |$)" "available_tracers has the tracer"
-is "$(cat "$TRACING/flight_size_kb")" 1024 "flight_size_kb has the default"
-is "$(cat "$OTHER/flight_size_kb")" 1024 "flight_size_kb of an instance"
-fails_with EINVAL "a ring that is too small is refused" write "$TRACING/flight_size_kb" 4
-fails_with EINVAL "words are refused as a size" write "$TRACING/flight_size_kb" many
 # One ring would fit. More than the whole memory for a ring, vmalloc() itself refuses.
 if [ -d /sys/devices/system/cpu/cpu1 ]; then
 	set_to "$(awk '$1 == "MemTotal:" { print ($2 > 1398101 ? 1048576 : int($2 / 4) * 3) }' /proc/meminfo)" flight_size_kb
@@ -90,9 +85,6 @@ is "$(md5sum < "$TRACING/trace")" "$(md5sum < "$TRACING/trace")" "reading does n
 like "$(cat "$TRACING/per_cpu/cpu0/stats")" "^flight lost: 0$" "the stats"
 
 # Who stops it.
-before=$(trace_lines | wc -l)
-read_bytes 10
-is "$(trace_lines | wc -l)" "$before" "nothing is recorded while tracing_on is 0"
 set_to "" trace
 is "$(trace_lines | wc -l)" 0 "writing to trace clears it"
 set_to "vfs_read:traceoff" set_ftrace_filter
@@ -145,47 +137,6 @@ else
 	skip "no snapshots"
 fi
 
-# NMIs hit a task, also where a trampoline records its calls. The function tracer records the same. No
-# CPU sends an NMI to itself.
-if [ -d /sys/devices/system/cpu/cpu1 ] && [ -w /proc/sysrq-trigger ] && grep -q '^nmi_handle' "$TRACING/available_filter_functions"; then
-	for array in "$TRACING" "$OTHER"; do
-		echo "vfs_read vfs_write nmi_handle*" > "$array/set_ftrace_filter"
-		echo > "$array/trace"
-	done
-	old=$(sed 's/ .*//' "$OTHER/buffer_size_kb")
-	echo 8192 > "$OTHER/buffer_size_kb"
-	set_to 8192 flight_size_kb
-	set_to function instances/other/current_tracer
-	set_to flight current_tracer
-	set_to 1 tracing_on
-	set_to 1 instances/other/tracing_on
-	dd if=/dev/zero of=/dev/null bs=1 count=20000 2> /dev/null &
-	worker=$!
-	nmis=0
-	while kill -0 $worker 2> /dev/null && [ $nmis -lt 100 ]; do
-		echo l > /proc/sysrq-trigger
-		nmis=$((nmis + 1))
-	done
-	wait $worker
-	set_to 0 instances/other/tracing_on
-	set_to 0 tracing_on
-	for array in "$TRACING" "$OTHER"; do
-		sed -n "/-$worker .*\(vfs_read\|vfs_write\) <-ksys/s/.*: //p; s/.*: nmi_/nmi_/p" "$array/trace" |
-			sort | uniq -c > "$TMP.counts$([ "$array" = "$TRACING" ] || echo .other)"
-	done
-	at_least $nmis 3 "NMIs hit a task"
-	like "$(cat "$TMP.counts")" "nmi_handle[.part0-9]* <-" "  the calls of NMIs are recorded"
-	is "$(cat "$TMP.counts")" "$(cat "$TMP.counts.other")" "  the function tracer records as many of each"
-	like "$(cat "$TRACING/per_cpu/cpu0/stats")" "^flight lost: 0$" "  and none is lost"
-	set_to nop current_tracer
-	set_to nop instances/other/current_tracer
-	echo "$old" > "$OTHER/buffer_size_kb"
-	# The backtraces look like bad news.
-	log_mark
-else
-	skip "no other CPU that sends NMIs"
-fi
-
 # Who has begun to read goes on with the times that were known then.
 set_to "" set_ftrace_filter
 set_to flight current_tracer
@@ -226,95 +177,8 @@ done
 set_to 0 options/flight-time
 set_to 1024 flight_size_kb
 
-read_version() {
-	read -r _ < /proc/version
-}
-
-# lines FUNCTION: how many calls of it the trace has.
-lines() {
-	trace_lines | grep -c ": $1 <-"
-}
-
-# One task only.
 set_to vfs_read set_ftrace_filter
 set_to flight current_tracer
-set_to $$ set_ftrace_pid
-set_to "" trace
-set_to 1 tracing_on
-read_version
-sh -c 'read -r _ < /proc/version'
-set_to 0 tracing_on
-is "$(trace_lines | sed -n 's/^ *[^ ].*-\([0-9]*\) *\[.*/\1/p' | sort -u | joined)" "$$" "with a pid only its task is recorded"
-set_to "" set_ftrace_pid
-
-# Few calls, and long between them nothing but the timer. The recorder takes the time of each
-# interrupt: between the time that it shows and the one that the function tracer shows there is at
-# most one interrupt, even when the machine of the guest is slow. On a slow machine Linux may give up
-# the timer of the APIC at boot; the timer of CPU 0 is interrupt 0 then. The clock is that of the
-# recorder, and no other is as fine on all machines. at_times WHAT FILE: the CPU and the time of each.
-at_times() {
-	sed -n "s/^.*\[\([0-9]*\)\] [^ ]* *\([0-9]*\): $1.*/\1 \2/p" "$2"
-}
-set_to x86-tsc trace_clock
-set_to x86-tsc instances/other/trace_clock
-echo vfs_read > "$OTHER/set_ftrace_filter"
-set_to 1 instances/other/events/irq_vectors/local_timer_entry/enable
-set_to 1 instances/other/events/irq/irq_handler_entry/enable
-set_to function instances/other/current_tracer
-set_to "" instances/other/trace
-set_to "" trace
-set_to 1 tracing_on
-set_to 1 instances/other/tracing_on
-# shellcheck disable=SC2016 # the other shell expands it
-taskset 1 sh -c 'for n in 1 2 3; do
-		read -r _ < /proc/version
-		i=0
-		while [ $i -lt 30000 ]; do
-			i=$((i + 1))
-		done
-	done'
-read_version
-set_to 0 instances/other/tracing_on
-set_to 0 tracing_on
-at_times "vfs_read <-" "$TRACING/trace" > "$TMP.flight"
-at_times "vfs_read <-" "$OTHER/trace" > "$TMP.function"
-at_times '\(local_timer\|irq_handler\)_entry' "$OTHER/trace" > "$TMP.irq"
-at_least "$(wc -l < "$TMP.function")" 6 "a busy task reads now and then"
-at_least "$(at_times '\(local_timer_entry\|irq_handler_entry: irq=0 \)' "$OTHER/trace" | grep -c "^000 ")" 6 \
-	"  and the timer interrupts it"
-awk 'FILENAME == ARGV[1] { tick[$1, ticks[$1]++] = $2; next }
-	{
-		if (FILENAME != of)
-			split("", nr)
-		of = FILENAME
-		# Each file is sorted by time: the interrupts before this call.
-		while (nr[$1] < ticks[$1] && tick[$1, nr[$1]] < $2)
-			nr[$1]++
-	}
-	FILENAME == ARGV[2] { made[$1, nr[$1]] = 1; next }
-	!(($1, nr[$1] - 1) in made || ($1, nr[$1]) in made || ($1, nr[$1] + 1) in made)' \
-	"$TMP.irq" "$TMP.function" "$TMP.flight" > "$TMP.away"
-is "$(cat "$TMP.away")" "" "calls of a busy task are shown near the times at which they were made"
-set_to 0 instances/other/events/irq_vectors/local_timer_entry/enable
-set_to 0 instances/other/events/irq/irq_handler_entry/enable
-set_to nop instances/other/current_tracer
-set_to local trace_clock
-set_to local instances/other/trace_clock
-set_to "" trace
-
-# Events are among the calls, by time.
-set_to 1 events/sched/sched_switch/enable
-set_to 1 tracing_on
-read_version
-sleep 0.1
-read_version
-set_to 0 tracing_on
-set_to 0 events/sched/sched_switch/enable
-like "$(trace_lines | sed -n '/vfs_read/,/vfs_read/{//d;p;}' | head -n 5; trace_lines | grep sched_switch)" "sched_switch:" "events are shown, too"
-is "$(sed -n 's/.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/p' "$TRACING/trace" | sort -nc 2>&1)" "" \
-	"calls and events are in the order of their times"
-set_to "" trace
-
 # An event has an exact time, calls have those of the times around them. A call writes each event.
 set_to vfs_write set_ftrace_filter
 set_to x86-tsc trace_clock
@@ -403,21 +267,10 @@ else
 fi
 set_to nop current_tracer
 
-# More ops on a function than a trampoline has slots.
 if [ -e "$MODULES/ftmod_many.ko" ] && insmod "$MODULES/ftmod_many.ko"; then
 	M=/sys/module/ftmod_many/parameters
-	echo 100 > $M/same
+	echo 1 > $M/same
 	set_to ftmod_many_func set_ftrace_filter
-	for timed in 0 1; do
-		set_to $timed options/flight-time
-		set_to flight current_tracer
-		set_to 1 tracing_on
-		cat $M/call > "$TMP.called"
-		set_to 0 tracing_on
-		is "$(lines ftmod_many_func) $(cat "$TMP.called")" "1 100" "flight-time $timed: recorded beside 100 callbacks"
-		set_to nop current_tracer
-	done
-	set_to 0 options/flight-time
 	# The text of a recorded call goes.
 	set_to flight current_tracer
 	set_to 1 tracing_on
@@ -451,28 +304,7 @@ else
 	skip "no CPU can leave"
 fi
 
-# Again and again, also while somebody reads.
-again cat "$TRACING/trace"
-i=0
-while [ $i -lt 20 ]; do
-	set_to flight current_tracer
-	read_bytes 10
-	set_to nop current_tracer
-	i=$((i + 1))
-done
-stop_all
 rmdir "$OTHER"
-
-# There is no room for two. Rings are freed after grace periods.
-set_to vfs_read set_ftrace_filter
-set_to "$(awk -v cpus="$(nproc)" '$1 == "MemAvailable:" { kb = int($2 * 6 / 10 / cpus); print (kb < 1048576 ? kb : 1048576) }' \
-	/proc/meminfo)" flight_size_kb
-works "large rings" write "$TRACING/current_tracer" flight
-set_to nop current_tracer
-works "  are waited for when there is no room for the next" write "$TRACING/current_tracer" flight
-set_to nop current_tracer
-set_to 1024 flight_size_kb
-set_to "" set_ftrace_filter
 
 set_to 1 tracing_on
 is "$(trace_lines | wc -l)" 0 "nothing is left"

@@ -15,13 +15,6 @@ count() {
 }
 
 before=$(count)
-ok "load with tracing off" insmod "$MODULES/ftmod_a.ko"
-at_least "$(count)" $((before + 3)) "dyn_ftrace_total_info counts its sites"
-is "$(grep -c '\[ftmod_a\]$' "$TRACING/available_filter_functions_addrs")" $(($(count) - before)) "the lists show as many"
-is "$(grep '\[ftmod_a\]$' "$TRACING/available_filter_functions_addrs" | ftio nops)" "all nops" "all of them are nops"
-ok "unload" rmmod ftmod_a
-is "$(count)" "$before" "the sites of an unloaded module are gone"
-
 # Only functions of modules are traced, because that is quick. All of them are traced, so sites must
 # be switched on when a module is loaded.
 set_to '*:mod:ftmod_a' set_ftrace_filter
@@ -34,7 +27,7 @@ like " $(traced) " ' ftmod_a_init ftmod_a_setup ' "init functions are traced"
 like "$(cat /proc/kallsyms)" ' ftmod_a_setup	\[ftmod_a\]$' "init functions keep their names for the trace"
 set_to 1 tracing_on
 record cp "$TMP.call" $call
-is "$(trace_lines | grep -c 'ftmod_a_one <-ftmod_a_nest$')" 3 "calls are"
+is "$(trace_lines | grep -c 'ftmod_a_one <-ftmod_a_nest$')" 3 "calls are, with their callers"
 addrs=''
 for across in edge:ffd brim:ffc; do
 	name=${across%:*}
@@ -65,24 +58,10 @@ set_to 0 tracing_on
 # Nobody keeps the names of a module that never came to be: maybe addresses only.
 at_least "$(trace_lines | grep -c ' <-')" 2 "  is traced while it tries"
 is "$(count)" "$before" "a module that fails to load leaves no site"
-unlike "$(cat "$TRACING/available_filter_functions")" 'ftmod_fail' "a module that fails to load leaves no name"
-is "$(lsmod | grep -c ftmod)" 0 "a module that fails to load is not there"
 set_to nop current_tracer
 
 # A class goes with its last site, even if a module took the site away, and its trampoline a while later.
 is "$(settled 0 trampolines)" 0 "no trampoline is left"
-
-# With all functions of the kernel on.
-set_to "" set_ftrace_filter
-set_to 0 tracing_on
-set_to function current_tracer
-ok "load with all functions traced" insmod "$MODULES/ftmod_a.ko"
-like "$(cat "$TRACING/enabled_functions")" '^ftmod_a_one \[ftmod_a\] \(1\)' "functions of a module that comes while all are traced are enabled"
-addr=$(sed -n 's/ ftmod_a_one .*//p' "$TRACING/available_filter_functions_addrs")
-like "$(ftio bytes "$addr" 5)" '^e8 ' "the site is a call"
-set_to nop current_tracer
-is "$(ftio bytes "$addr" 5)" "$NOP" "the site is a nop when tracing is off"
-rmmod ftmod_a
 
 # Loading and unloading while somebody else switches tracing on and off.
 # shellcheck disable=SC2317 # called by again
@@ -105,14 +84,5 @@ set_to nop current_tracer
 is "$(count)" "$before" "as many sites as at the start"
 is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled after six rounds"
 is "$(all_nops)" "all nops" "all nops"
-
-# Reading the lists while modules come and go.
-again cat "$TRACING/available_filter_functions" "$TRACING/set_ftrace_filter" "$TRACING/touched_functions"
-loads=0
-for i in 1 2 3 4; do
-	insmod "$MODULES/ftmod_a.ko" && rmmod ftmod_a && loads=$i
-done
-stop_all
-is "$loads" 4 "in and out beside reading"
 
 done_testing

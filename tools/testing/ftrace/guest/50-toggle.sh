@@ -50,24 +50,4 @@ is "$(kernel_log | bad_news)" "" "the kernel did not complain"
 # A trampoline goes with its class, and a class goes with its last site.
 is "$(settled 0 trampolines)" 0 "no trampoline is left"
 
-# Filters changed under load, overlapping.
-again load copies
-again load pipes
-set_to 'vfs_*' set_ftrace_filter
-set_to function current_tracer
-mkdir "$TRACING/instances/a"
-echo function > "$TRACING/instances/a/current_tracer"
-failed=0
-for glob in '*read*' 'vfs_*' '*write*' '*_open' 'vfs_*' '*sys*' 'pipe_*'; do
-	set_to "$glob" set_ftrace_filter || failed=$((failed + 1))
-	echo "$glob" > "$TRACING/instances/a/set_ftrace_filter" || failed=$((failed + 1))
-done
-stop_all
-is "$failed" 0 "filters changed under load"
-is "$(grep -vc '^pipe_[^ ]* (2)' "$TRACING/enabled_functions")" 0 "each tracer has the last filter"
-rmdir "$TRACING/instances/a"
-set_to nop current_tracer
-is "$(cat "$TRACING/enabled_functions")" "" "no function is enabled"
-is "$(all_nops)" "all nops" "all sites are nops again"
-
 done_testing

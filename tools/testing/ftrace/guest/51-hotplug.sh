@@ -40,11 +40,4 @@ like "$(trace_lines)" "$(printf '\\[%03d\\]' "$last")" "on that CPU"
 taskset -p $(((1 << (last + 1)) - 1)) $$ > /dev/null
 set_to nop current_tracer
 
-works "a CPU leaves while tracing is on" write $cpu/online 0
-works "on" write "$TRACING/current_tracer" function
-works "off" write "$TRACING/current_tracer" nop
-works "the CPU comes back after tracing was switched" write $cpu/online 1
-is "$(taskset $((1 << last)) sh -c 'echo here')" here "the CPU runs"
-is "$(all_nops)" "all nops" "all sites are nops"
-
 done_testing

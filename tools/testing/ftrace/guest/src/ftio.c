@@ -14,9 +14,7 @@
 #include <grp.h>
 #include <linux/elf.h>
 #include <linux/perf_event.h>
-#include <sched.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +23,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define NOBODY	65534
@@ -50,7 +47,6 @@ static const char usage[] =
 	"  pwrite FILE TEXT   the same with pwrite(2), at position 0\n"
 	"  map FILE           map the ring buffer of a CPU, trace_pipe_raw, and unmap it\n"
 	"  read FILE          open and read to the end\n"
-	"  sum FILE           the same; print how many bytes were read, and their checksum\n"
 	"  open MODE FILE     open with MODE r, w, a or rw\n"
 	"  mkdir DIR          rmdir DIR\n"
 	"  insmod FILE        rmmod NAME\n"
@@ -59,9 +55,7 @@ static const char usage[] =
 	"  nops               read \"ADDRESS NAME\" lines, list those not the 5-byte nop in /proc/kcore; or \"all nops\"\n"
 	"  bytes ADDRESS N    print N bytes of kernel memory\n"
 	"  perf ID FILTER [N]  count what an event, or N together, of trace event ID see of 10 one-byte reads\n"
-	"  pokes FILE TEXT    write TEXT to FILE and print what perf is told of text and symbols that change\n"
-	"  late FILE ON OFF   read \"ADDRESS NAME\" lines, write ON and OFF in turn, open perf events meanwhile, and print\n"
-	"                     how many were opened in the middle of a change and how many sites they missed\n";
+	"  pokes FILE TEXT    write TEXT to FILE and print what perf is told of text and symbols that change\n";
 
 static void die(const char *what)
 {
@@ -131,25 +125,19 @@ static int map_ring(const char *file)
 	return 0;
 }
 
-static int read_all(const char *file, bool sum)
+static int read_all(const char *file)
 {
-	unsigned long bytes = 0, hash = 5381;
 	char buf[4096];
 	int fd = open(file, O_RDONLY);
 	ssize_t n;
 
 	if (fd < 0)
 		return refused();
-	while ((n = read(fd, buf, sizeof(buf))) > 0) {
-		bytes += n;
-		for (ssize_t i = 0; i < n; i++)
-			hash = hash * 33 + (unsigned char)buf[i];
-	}
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		;
 	if (n < 0)
 		return refused();
 	close(fd);
-	if (sum)
-		printf("%lu %lx\n", bytes, hash);
 	return 0;
 }
 
@@ -398,52 +386,8 @@ static void print_symbol(const struct symbol_record *symbol)
 	       (int)(2 * sizeof(long)), (unsigned long long)symbol->addr, symbol->len, symbol->name);
 }
 
-struct pokes {
-	int fd;
-	const struct perf_event_mmap_page *control;
-};
-
-/* Of what @pid does on @cpu; see perf_event_open(2). */
-static bool pokes_open(struct pokes *p, pid_t pid, int cpu)
+static void print_record(const struct perf_event_header *record)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.ksymbol = 1,
-		.text_poke = 1,
-	};
-	size_t size = (1 + RING_PAGES) * sysconf(_SC_PAGESIZE);
-
-		p->fd = syscall(SYS_perf_event_open, &attr, pid, cpu, -1, 0);
-	if (p->fd < 0)
-		return false;
-	p->control = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
-	if (p->control == MAP_FAILED)
-		die("mmap of a perf event");
-	return true;
-}
-
-static void pokes_close(struct pokes *p)
-{
-	munmap((void *)p->control, (1 + RING_PAGES) * sysconf(_SC_PAGESIZE));
-	close(p->fd);
-}
-
-static void pokes_each(const struct pokes *p, void (*func)(const struct perf_event_header *, void *), void *arg)
-{
-	const char *ring = (const char *)p->control + sysconf(_SC_PAGESIZE);
-	const struct perf_event_header *record;
-
-	for (__u64 at = 0; at < p->control->data_head; at += record->size) {
-		record = (const void *)(ring + at);
-		func(record, arg);
-	}
-}
-
-static void print_record(const struct perf_event_header *record, void *arg)
-{
-	(void)arg;
 	switch (record->type) {
 	case PERF_RECORD_TEXT_POKE:
 		print_poke((const void *)record);
@@ -457,163 +401,33 @@ static void print_record(const struct perf_event_header *record, void *arg)
 	}
 }
 
+/* Of what this task does on any CPU; see perf_event_open(2). */
 static int show_pokes(const char *file, const char *text)
 {
-	struct pokes p;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.ksymbol = 1,
+		.text_poke = 1,
+	};
+	size_t page = sysconf(_SC_PAGESIZE);
+	const struct perf_event_mmap_page *control;
+	const struct perf_event_header *record;
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	int status;
 
-	if (!pokes_open(&p, 0, -1))
+	if (fd < 0)
 		return refused();
+	control = mmap(NULL, (1 + RING_PAGES) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (control == MAP_FAILED)
+		die("mmap of a perf event");
 	status = write_all(file, text, O_WRONLY | O_TRUNC);
-	pokes_each(&p, print_record, NULL);
+	for (__u64 at = 0; at < control->data_head; at += record->size) {
+		record = (const void *)((const char *)control + page + at);
+		print_record(record);
+	}
 	return status;
-}
-
-/*
- * A call site, its first bytes after the event was opened and at the end, and whether perf was
- * told.
- */
-struct late_site {
-	unsigned long addr;
-	unsigned char then[5], now[5];
-	bool told;
-};
-
-struct late {
-	struct late_site *site;
-	size_t count;
-	struct kcore kcore;
-};
-
-static int by_addr(const void *a, const void *b)
-{
-	const struct late_site *x = a, *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
-static void late_sites(struct late *l)
-{
-	size_t room = 0;
-	char line[512];
-
-	while (fgets(line, sizeof(line), stdin)) {
-		if (l->count == room) {
-			room = room ? 2 * room : 4096;
-			l->site = realloc(l->site, room * sizeof(*l->site));
-			if (!l->site)
-				die("memory");
-		}
-		memset(&l->site[l->count], 0, sizeof(*l->site));
-		l->site[l->count].addr = strtoul(line, NULL, 16);
-		if (!l->site[l->count].addr)
-			die("a line is not \"ADDRESS NAME\"");
-		l->count++;
-	}
-	qsort(l->site, l->count, sizeof(*l->site), by_addr);
-}
-
-/* From the top down: the kernel changes them from the bottom up. */
-static void late_look(struct late *l, size_t offset)
-{
-	static unsigned char window[WINDOW];
-	unsigned long base = 0;
-
-	for (size_t i = l->count; i--; ) {
-		unsigned long addr = l->site[i].addr;
-
-		if (!base || addr < base) {
-			base = addr + 5 - WINDOW;
-			if (!kcore_read(&l->kcore, base, window, WINDOW)) {
-				/* The first pages of the text. */
-				base = addr;
-				if (!kcore_read(&l->kcore, addr, window, 5))
-					die("address not in /proc/kcore");
-			}
-		}
-		memcpy((char *)&l->site[i] + offset, window + (addr - base), 5);
-	}
-}
-
-static void late_note(const struct perf_event_header *record, void *arg)
-{
-	const struct poke_record *poke = (const void *)record;
-	struct late_site key = { .addr = record->type == PERF_RECORD_TEXT_POKE ? poke->addr : 0 }, *site;
-	struct late *l = arg;
-
-	if (record->type == PERF_RECORD_LOST)
-		die("perf lost events");
-	site = bsearch(&key, l->site, l->count, sizeof(key), by_addr);
-	if (site)
-		site->told = true;
-}
-
-static void on_cpu_0(void)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("choosing a CPU");
-}
-
-static int late_events(const char *file, const char *on, const char *off)
-{
-	unsigned int middle = 0, missed = 0;
-	struct late l = { 0 };
-
-	late_sites(&l);
-	kcore_open(&l.kcore);
-	for (unsigned int n = 0; n < 100 && middle < 5; n++) {
-		unsigned char first[5], opened[5];
-		size_t changed = 0;
-		struct pokes p;
-		int status;
-		pid_t pid, ended;
-
-		if (!kcore_read(&l.kcore, l.site[0].addr, first, 5))
-			die("address not in /proc/kcore");
-		fflush(stdout);
-		pid = fork();
-		if (pid < 0)
-			die("fork");
-		if (!pid) {
-			on_cpu_0();
-			_exit(write_all(file, n % 2 ? off : on, O_WRONLY | O_TRUNC));
-		}
-		/* Until the first site has changed, and some time more. */
-		do {
-			usleep(200);
-			ended = waitpid(pid, &status, WNOHANG);
-			if (!kcore_read(&l.kcore, l.site[0].addr, opened, 5))
-				die("address not in /proc/kcore");
-		} while (!ended && !memcmp(first, opened, 5));
-		usleep(n % 20 * 1000);
-		if (!pokes_open(&p, -1, 0))
-			return refused();
-		late_look(&l, offsetof(struct late_site, then));
-		if ((!ended && waitpid(pid, &status, 0) < 0) || ended < 0 || status)
-			die("the change");
-		late_look(&l, offsetof(struct late_site, now));
-		for (size_t i = 0; i < l.count; i++)
-			l.site[i].told = false;
-		pokes_each(&p, late_note, &l);
-		for (size_t i = 0; i < l.count; i++) {
-			if (!memcmp(l.site[i].then, l.site[i].now, 5))
-				continue;
-			changed++;
-			/*
-			 * The event was opened before the change, but may have had no buffer when
-			 * the change began.
-			 */
-			missed += !l.site[i].told && memcmp(first, opened, 5);
-		}
-		middle += changed && memcmp(first, opened, 5);
-		pokes_close(&p);
-	}
-	printf("middle %u missed %u\n", middle, missed);
-	return 0;
 }
 
 static int run(int argc, char **argv)
@@ -629,9 +443,7 @@ static int run(int argc, char **argv)
 	if (!strcmp(verb, "map") && argc == 2)
 		return map_ring(argv[1]);
 	if (!strcmp(verb, "read") && argc == 2)
-		return read_all(argv[1], false);
-	if (!strcmp(verb, "sum") && argc == 2)
-		return read_all(argv[1], true);
+		return read_all(argv[1]);
 	if (!strcmp(verb, "open") && argc == 3)
 		return open_mode(argv[1], argv[2]);
 	if (!strcmp(verb, "mkdir") && argc == 2)
@@ -656,8 +468,6 @@ static int run(int argc, char **argv)
 		return count_perf(strtoul(argv[1], NULL, 0), argv[2], strtoul(argv[3], NULL, 0));
 	if (!strcmp(verb, "pokes") && argc == 3)
 		return show_pokes(argv[1], argv[2]);
-	if (!strcmp(verb, "late") && argc == 4)
-		return late_events(argv[1], argv[2], argv[3]);
 	return 2;
 }
 
