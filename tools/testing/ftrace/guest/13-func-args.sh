@@ -32,22 +32,6 @@ is "$(echo "$trace" | grep -Ec ": vfs_read\(file=$hex, buf=$hex, count=0x1, pos=
 is "$(echo "$trace" | sed -n 's/.* ksys_read(.*buf=\(0x[0-9a-f]*\),.*/\1/p' | uniq | joined)" \
 	"$(echo "$trace" | sed -n 's/.* vfs_read(.*buf=\(0x[0-9a-f]*\),.*/\1/p' | uniq | joined)" "caller and callee got the same buffer"
 
-# Types.
-set_to "hrtimer_start_range_ns do_mmap vm_normal_page schedule" set_ftrace_filter
-# shellcheck disable=SC2317 # called by record
-types() {
-	sleep 0.01
-	cat /proc/self/maps
-}
-record types
-trace=$(trace_lines)
-like "$trace" "hrtimer_start_range_ns\(timer=$hex, tim=-?[0-9]+, delta_ns=$hex, mode=[0-9]+ \[HRTIMER_MODE_[A-Z_]+\]\) <-" \
-	"an enum has a name, a signed number is decimal"
-like "$trace" "do_mmap\(file=$hex, addr=$hex, len=$hex, prot=$hex, flags=$hex, vma?_flags=(\(STRUCT\)\[)?$hex\]?, \.\.\.\) <-" \
-	"six arguments are shown"
-like "$trace" "vm_normal_page\(vma=$hex, addr=$hex, pte=\(STRUCT\)\[$hex\]\) <-" "a structure is shown as words"
-like "$trace" ": schedule\(\) <-" "a function without arguments"
-
 # Other options, and what was recorded before. Another call ends a row of repeats.
 # shellcheck disable=SC2317 # called by record
 row_of_reads() {

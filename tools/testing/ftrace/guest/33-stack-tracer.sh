@@ -26,29 +26,8 @@ like "$trace" '^ *[0-9]+\) +[0-9]+ +[0-9]+ +[a-zA-Z_0-9.]+\+0x[0-9a-f]+/0x[0-9a-
 like "$trace" '^ *0\) .* vfs_[a-z_]+\+' "the first is one of the filter"
 like "$trace" " $SYSCALL\\+" "the stack goes to the system call"
 is "$(cat "$TRACING/enabled_functions")" "" "off leaves nothing enabled"
-fails_with EINVAL "an unknown function" append "$F" "nosuch
-"
-base_todo fails_with EINVAL "an unknown function without a newline, which the close tells" append "$F" nosuch
 set_to "" stack_trace_filter
 is "$(cat "$F")" '#### all functions enabled ####' "the filter is cleared"
-
-# The functions of a module leave with the module, whether the tracer is on or off.
-if [ -e "$MODULES/ftmod_a.ko" ]; then
-	for on in 0 1; do
-		insmod "$MODULES/ftmod_a.ko"
-		works "a function of a module, tracer $on" write "$F" "ftmod_a_one vfs_read"
-		works "  switched" write $S $on
-		rmmod ftmod_a
-		insmod "$MODULES/ftmod_a.ko"
-		base_todo is "$(cat "$F")" vfs_read "  has left the filter when its module comes back"
-		base_todo unlike "$(cat "$TRACING/enabled_functions")" '^ftmod_a_' "  and is not traced"
-		rmmod ftmod_a
-	done
-	works "off" write $S 0
-	set_to "" stack_trace_filter
-else
-	skip "no module"
-fi
 
 # Everything, beside the function tracer.
 set_to 0 stack_max_size

@@ -123,38 +123,4 @@ set_to "" set_ftrace_filter
 run_in_module $P bytes
 rmmod ftmod_friends
 
-# Each memory allocation fails once: the module does not load, or all its functions can be traced, or
-# the kernel log says that they cannot.
-slab=/sys/kernel/debug/failslab
-if [ -e $slab/ignore-gfp-wait ] && [ -e /proc/self/fail-nth ]; then
-	verbose=$(cat $slab/verbose)
-	echo 0 > $slab/verbose
-	echo N > $slab/ignore-gfp-wait
-	n=0 wrong='' untraced=0
-	while n=$((n + 1)) && [ $n -lt 1000 ]; do
-		log_mark
-		ftio nth $n insmod "$MODULES/ftmod_a.bare.ko" > "$TMP.out" 2>&1
-		status=$?
-		case $status in
-		0)	cp "$TMP.call" $call || wrong="$wrong $n:call"
-			is_untraced=$(kernel_log | grep -c 'ftmod_a: no memory for its call sites, not traced')
-			untraced=$((untraced + is_untraced))
-			[ "$(names)" = "$want" ] || [ "$is_untraced" = 1 ] || wrong="$wrong $n:$(names)"
-			[ -z "$(sites)" ] || [ "$(sites | ftio nops)" = "all nops" ] || wrong="$wrong $n:nops"
-			rmmod ftmod_a ;;
-		1)	[ "$(count)" = "$before" ] || wrong="$wrong $n:$(cat "$TMP.out")" ;;
-		*)	rmmod ftmod_a
-			break ;;
-		esac
-	done
-	echo Y > $slab/ignore-gfp-wait
-	echo "$verbose" > $slab/verbose
-	is "$wrong" "" "$((n - 1)) allocations of loading fail, one at a time"
-	at_least "$untraced" 2 "without memory for the list or the tables, the functions are not traced"
-	is "$(count)" "$before" "no site is left"
-	log_mark
-else
-	skip "no failslab"
-fi
-
 done_testing

@@ -3,8 +3,8 @@
 # boot: nohz_full=1 rcu_nocbs=1 isolcpus=1
 #
 # CPU 1 is isolated, and a task runs there in user mode. Changes of what is traced interrupt it only
-# while it is in the kernel for another reason, such as its timer. When the task enters the kernel
-# beside changes, it calls what is traced then. CPU 2 is not isolated, and gets each broadcast.
+# while it is in the kernel for another reason, such as its timer. CPU 2 is not isolated, and gets each
+# broadcast. 94-boot-entries.sh has a task that enters the kernel beside changes.
 
 . "$(dirname "$0")/tap.sh"
 need /sys/devices/system/cpu/nohz_full /sys/devices/system/cpu/cpu2
@@ -48,27 +48,6 @@ base_todo at_least $(($(interrupts 2) / 4)) "$(interrupts 1)" "an isolated CPU i
 kill $user $other
 wait $user $other 2> /dev/null
 
-taskset 2 sh -c 'while :; do echo > /dev/null; done' &
-kernel=$!
-sleep 1
-changes 3
-at_least "$(interrupts 1)" 1 "an isolated CPU is, if it is in the kernel"
-is "$(kill -0 $kernel 2>&1)" "" "an isolated CPU goes on in the kernel"
-
-# Calls of the task while another tracer comes and goes: none is lost.
-set_to 'vfs_write' set_ftrace_filter
-set_to function current_tracer
-set_to "" trace
-for _ in $(seq 5); do
-	echo '*' > "$TRACING/instances/isolated/set_ftrace_filter"
-	echo function > "$TRACING/instances/isolated/current_tracer"
-	echo nop > "$TRACING/instances/isolated/current_tracer"
-done
-at_least "$(grep -c '\[001\].*: vfs_write <-' "$TRACING/trace")" 100 "what it calls is traced beside changes"
-is "$(kill -0 $kernel 2>&1)" "" "an isolated CPU goes on beside changes"
-kill $kernel
-wait $kernel 2> /dev/null
-
 # The flight recorder starts, and knows the task of a CPU that has not switched since.
 if [ -e "$TRACING/flight_size_kb" ]; then
 	taskset 2 sh -c 'while :; do :; done' &
@@ -88,7 +67,6 @@ if [ -e "$TRACING/flight_size_kb" ]; then
 	kill $user $other
 	wait $user $other 2> /dev/null
 	at_least "$(grep -c "sh-$user .*: do_group_exit <-" "$TRACING/trace")" 1 "the record has the task that ran all the time"
-	set_to function current_tracer
 else
 	skip "no flight recorder"
 fi
@@ -101,6 +79,7 @@ taskset 4 sh -c 'while :; do :; done' &
 other=$!
 sleep 1
 set_to do_group_exit set_ftrace_filter
+set_to function current_tracer
 checked() {
 	grep -c "csd_queue_cpu: cpu=$1 .* func=pid_check_current" "$TRACING/instances/isolated/trace"
 }

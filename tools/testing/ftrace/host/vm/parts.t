@@ -43,16 +43,10 @@ sub unwrapped {
 
 is_deeply(unwrapped('part whole echo text'), ["text\n", "0\n"], 'the mark is taken off');
 is_deeply(unwrapped('part whole sh -c "echo text; exit 7"'), ["text\n", "7\n"], 'the status is that of the command');
-is_deeply(unwrapped('part whole printf text'), ['text', "0\n"], 'the last line need not be ended');
-is_deeply(unwrapped("say() { echo \"\$# \$2\"; }\npart whole say a 'b  c'"), ["2 b  c\n", "0\n"],
-	'the command can be a function, and keeps its arguments');
 is_deeply(unwrapped('echo text'), ["text\n", undef], 'a part that does not end has no status');
 my $inner = "text\n\@end x 3\n";
 is_deeply(unwrapped("part whole sh -c '. $vm/part.sh; part x sh -c \"echo text; exit 3\"'"), [$inner, "0\n"],
 	'the mark of a part inside stays');
-for my $line ('@end whole', '@end whole x', '@end  whole 1', '@end whole 1 x', '@') {
-	is_deeply(unwrapped("part whole echo '$line'"), ["$line\n", "0\n"], "'$line' is text");
-}
 
 # outcomes SCRIPT: run the parts a, b and c in shells that run SCRIPT. A shell that exits is a guest
 # that dies. Returns how many guests there were, and the result of each part.
@@ -83,10 +77,6 @@ END
 is_deeply(outcomes('part $1 echo text; exit 0'), [2, 'a|0|text.', 'b|died|', 'c|0|text.'],
 	'death behind a part: the next part is lost, and does not get the text of the part before');
 is_deeply(outcomes('exit 1'), [3, 'a|died|', 'b|died|', 'c|died|'], 'a guest that never runs costs each part one guest');
-is_deeply(outcomes("run() { echo '\@end z 0'; }\n$each"), [1, map { "$_|0|\@end z 0." } qw(a b c)],
-	'a mark with an unknown name is text');
-is_deeply(outcomes("run() { echo '\@end c 0'; [ \$1 != b ] || exit 1; }\n$each")->[2], 'b|1|@end c 0.',
-	'the mark of a later part is text');
 is_deeply(outcomes('seq 1 100 >$log; exit 1')->[1], join('|', 'a', 'died', '', 61 .. 100),
 	'the end of the console is shown');
 is(read_file("$dir/log.b"), join('', map { "$_\n" } 1 .. 100), 'the whole console of each guest that died is kept');
