@@ -136,6 +136,7 @@ struct ftrace_flight_stamp {
  * @size: bytes of a ring
  * @node: makes rings of CPUs that come online
  * @dead: in the list of those that nobody uses any more
+ * @reader: the last one who has paused it, by name and number
  */
 struct ftrace_flight {
 	struct list_head			list;
@@ -149,6 +150,7 @@ struct ftrace_flight {
 	unsigned long				size;
 	struct hlist_node			node;
 	struct llist_node			dead;
+	char					reader[32];
 };
 
 extern struct list_head ftrace_flights;

@@ -478,6 +478,24 @@ static void flight_part(struct ftrace_flight *flight, struct ftrace_flight_cpu *
 	try_cmpxchg(&c->off, &off, FTRACE_FLIGHT_RESUME);
 }
 
+/* Where a CPU records, which may be this one or another. Any context. */
+struct ftrace_flight_at ftrace_flight_where(const struct ftrace_flight_cpu *c)
+{
+	struct ftrace_flight_at at;
+
+	do {
+		at.lap = READ_ONCE(c->laps);
+		/* @next between two looks at @laps: the CPU writes @next first. */
+		smp_rmb();
+		at.next = READ_ONCE(c->next);
+		/* As above. */
+		smp_rmb();
+	} while (at.lap != READ_ONCE(c->laps));
+	/* In the middle of flight_lap(), only @next is of the new lap. */
+	at.lap += (at.lap ^ at.next) & 1;
+	return at;
+}
+
 /*
  * Forgets what a CPU has recorded. Calls that it makes from now on follow a time, as when recording
  * was off. Any context, on any CPU.
@@ -485,19 +503,10 @@ static void flight_part(struct ftrace_flight *flight, struct ftrace_flight_cpu *
 void ftrace_flight_clear(struct ftrace_flight *flight, int cpu)
 {
 	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
-	u64 lap, next;
+	struct ftrace_flight_at at = ftrace_flight_where(c);
 
-	do {
-		lap = READ_ONCE(c->laps);
-		/* @next between two looks at @laps: the CPU writes @next first. */
-		smp_rmb();
-		next = READ_ONCE(c->next);
-		/* As above. */
-		smp_rmb();
-	} while (lap != READ_ONCE(c->laps));
-	c->cleared = next;
-	/* In the middle of flight_lap(), only @next is of the new lap. */
-	c->cleared_lap = lap + ((lap ^ next) & 1);
+	c->cleared = at.next;
+	c->cleared_lap = at.lap;
 	/* Not earlier: what the CPU writes for it must be behind this place. */
 	smp_mb();
 	flight_part(flight, c, get_cycles());
@@ -656,11 +665,23 @@ static int __init flight_hotplug_init(void)
 }
 early_initcall(flight_hotplug_init);
 
+/* A ring for each CPU that has one in @like. */
+static int flight_rings_like(struct ftrace_flight *flight, const struct ftrace_flight *like)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (ftrace_flight_has_ring(per_cpu_ptr(like->cpu, cpu)) &&
+		    flight_ring_make(flight, cpu))
+			return -ENOMEM;
+	return 0;
+}
+
 /*
  * As for pages of the ring buffer: what is clearly too much is refused, and if a task must be
  * killed for memory, it is this one.
  */
-static int flight_rings_make(struct ftrace_flight *flight)
+static int flight_rings_make(struct ftrace_flight *flight, const struct ftrace_flight *like)
 {
 	unsigned long pages = flight->size / PAGE_SIZE * num_online_cpus();
 	bool task = current->mm;
@@ -670,13 +691,15 @@ static int flight_rings_make(struct ftrace_flight *flight)
 		return -ENOMEM;
 	if (task)
 		set_current_oom_origin();
-	ret = cpuhp_state_add_instance(flight_hotplug, &flight->node);
+	ret = like ? flight_rings_like(flight, like) :
+		     cpuhp_state_add_instance(flight_hotplug, &flight->node);
 	if (task)
 		clear_current_oom_origin();
 	return ret;
 }
 
-static void flight_free(struct ftrace_flight *flight)
+/* Frees a recorder that ftrace_flight_alike() has made. Process context, may sleep. */
+void ftrace_flight_free(struct ftrace_flight *flight)
 {
 	int cpu;
 
@@ -705,7 +728,7 @@ static void flight_free_dead(struct work_struct *work)
 		scoped_guard(mutex, &flight_mutex)
 			list_del(&flight->list);
 		cpuhp_state_remove_instance_nocalls(flight_hotplug, &flight->node);
-		flight_free(flight);
+		ftrace_flight_free(flight);
 	}
 }
 
@@ -722,12 +745,8 @@ void ftrace_flight_wait(void)
 	flush_work(&flight_free_work);
 }
 
-/*
- * Makes a recorder, which is switched off, with rings of @size bytes, a multiple of the page size.
- * @name is that of the trace array, NULL for the top level one. Returns it with one reference;
- * NULL without memory.
- */
-struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed)
+static struct ftrace_flight *flight_make(unsigned long size, const char *name, bool timed,
+					 const struct ftrace_flight *like)
 {
 	struct ftrace_flight *flight = kzalloc(sizeof(*flight), GFP_KERNEL);
 	int cpu;
@@ -745,15 +764,38 @@ struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, b
 	/* Also without a ring. */
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(flight->cpu, cpu)->off = 1;
-	if (flight_rings_make(flight))
+	if (flight_rings_make(flight, like))
 		goto fail;
-	scoped_guard(mutex, &flight_mutex)
-		list_add(&flight->list, &ftrace_flights);
 	return flight;
 
 fail:
-	flight_free(flight);
+	ftrace_flight_free(flight);
 	return NULL;
+}
+
+/*
+ * Makes a recorder, which is switched off, with rings of @size bytes, a multiple of the page size.
+ * @name is that of the trace array, NULL for the top level one. Returns it with one reference;
+ * NULL without memory.
+ */
+struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed)
+{
+	struct ftrace_flight *flight = flight_make(size, name, timed, NULL);
+
+	if (!flight)
+		return NULL;
+	scoped_guard(mutex, &flight_mutex)
+		list_add(&flight->list, &ftrace_flights);
+	return flight;
+}
+
+/*
+ * Makes a recorder with rings as large as those of another one, in which nobody records; NULL
+ * without memory. Process context, may sleep.
+ */
+struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight)
+{
+	return flight_make(flight->size, flight->name, flight->timed, flight);
 }
 
 /**

@@ -25,9 +25,13 @@ struct ftrace_flight_place {
  * @start: when recording began, as it was known then
  * @stop: when recording stopped the last time, as it was known then
  * @place: the record to look at next
+ * @cpu: the CPU whose ring it is
+ * @follows: the reader goes on to what the CPU records meanwhile
+ * @missed: what came before was overwritten before it was read
  * @time: the time of the last record, in cycles; 0 before the first time in the ring
  * @step: cycles from a call to the next
  * @ahead: @step is that of the calls at @place
+ * @open: no time is known that is behind these calls
  * @pid: the task that runs
  * @ts: the time of @entry, in the trace clock
  * @ready: @entry is the next call
@@ -40,9 +44,13 @@ struct ftrace_flight_cursor {
 	struct ftrace_flight_stamp	start;
 	struct ftrace_flight_stamp	stop;
 	struct ftrace_flight_place	place;
+	int				cpu;
+	bool				follows;
+	bool				missed;
 	u64				time;
 	u64				step;
 	bool				ahead;
+	bool				open;
 	u32				pid;
 	u64				ts;
 	bool				ready;
@@ -78,7 +86,16 @@ static inline bool ftrace_flight_has_ring(const struct ftrace_flight_cpu *c)
 	return smp_load_acquire(&c->base);
 }
 
+/* A lap of a ring and where in it the next record goes, as &ftrace_flight_cpu.next has it. */
+struct ftrace_flight_at {
+	u64	lap;
+	u64	next;
+};
+
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed);
+struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight);
+void ftrace_flight_free(struct ftrace_flight *flight);
+struct ftrace_flight_at ftrace_flight_where(const struct ftrace_flight_cpu *c);
 struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight);
 void ftrace_flight_put(struct ftrace_flight *flight);
 void ftrace_flight_wait(void);
@@ -92,7 +109,10 @@ void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace
 			struct ftrace_regs *fregs);
 
 /* flight_read.c */
+struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight);
 void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
+			  int cpu);
+void ftrace_flight_follow(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			  int cpu);
 bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			struct ftrace_flight_call *call);
@@ -101,6 +121,7 @@ bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 struct ftrace_flight_stamp ftrace_flight_stamp_now(struct trace_array *tr);
 void ftrace_flight_save_name(struct task_struct *task);
 void ftrace_flight_open(struct trace_iterator *iter);
+int ftrace_flight_open_raw(struct trace_iterator *iter);
 void ftrace_flight_close(struct trace_iterator *iter);
 struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter, int cpu);
 void ftrace_flight_print_header(struct seq_file *m);

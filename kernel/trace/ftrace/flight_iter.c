@@ -2,10 +2,13 @@
 /*
  * What readers of a trace array get from its flight recorder.
  *
- * While somebody reads the file trace, nothing is recorded. The reader has a cursor in the ring of
- * each CPU, which makes entries of the function tracer from records, one at a time. trace.c merges
- * them by time with those of other CPUs, and with events in the ring buffer.
+ * Who reads the file trace reads a copy of the rings. Who reads pages follows the CPU that records.
+ * The reader has a cursor in the ring of each CPU, which makes entries of the function tracer from
+ * records, one at a time. trace.c merges them by time with those of other CPUs, and with events in
+ * the ring buffer.
  */
+#define pr_fmt(fmt) "ftrace: " fmt
+
 #include <linux/ftrace.h>
 #include <linux/ftrace_flight.h>
 #include <linux/math64.h>
@@ -15,9 +18,10 @@
 #include "core.h"
 #include "flight.h"
 
-/* What a reader of the file trace has. */
+/* What a reader has. */
 struct flight_iter {
 	struct ftrace_flight		*flight;
+	enum { READS_COPY, FOLLOWS, PAUSES } how;
 	struct ftrace_flight_cursor	cursor[];	/* of each CPU */
 };
 
@@ -79,7 +83,7 @@ struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter
 	if (!flight)
 		return NULL;
 	cursor = fi ? &fi->cursor[cpu] : per_cpu_ptr(flight->cpu, cpu)->dump;
-	if (cursor && !cursor->place.pos)
+	if (cursor && !cursor->place.pos && !cursor->follows)
 		ftrace_flight_rewind(flight, cursor, cpu);
 	return cursor;
 }
@@ -104,19 +108,48 @@ static void flight_save_names(void)
 		ftrace_flight_save_name(cpu_curr_snapshot(cpu));
 }
 
+/* Without memory, @iter->private is an error. */
+static struct flight_iter *flight_iter_make(struct trace_iterator *iter)
+{
+	struct flight_iter *fi = NULL;
+
+	flight_save_names();
+	if (iter->tr->flight)
+		fi = kvzalloc(struct_size(fi, cursor, nr_cpu_ids), GFP_KERNEL);
+	iter->private = fi ?: ERR_PTR(-ENOMEM);
+	return fi;
+}
+
+/* There is no memory for a copy, so nothing is recorded meanwhile. */
+static void flight_iter_pause(struct trace_iterator *iter, struct flight_iter *fi)
+{
+	struct ftrace_flight *flight = iter->tr->flight;
+	bool records = !atomic_read(&flight->off);
+
+	fi->how = PAUSES;
+	fi->flight = ftrace_flight_get(flight);
+	snprintf(flight->reader, sizeof(flight->reader), "%s-%d", current->comm,
+		 task_pid_nr(current));
+	pr_warn("flight: no memory for a copy, nothing is recorded while %s reads\n",
+		flight->reader);
+	ftrace_flight_pause(flight, true);
+	/* While nothing is recorded, the last moment stays. */
+	if (records)
+		flight->stop = ftrace_flight_stamp_now(iter->tr);
+}
+
 /**
  * ftrace_flight_open - somebody begins to read a trace array that has a flight recorder
  * @iter: the reader
  *
- * The recorder is paused until ftrace_flight_close(). Without memory, @iter->private is an error.
+ * The reader gets a copy. Without memory for it, the recorder is paused until the reader comes to
+ * ftrace_flight_close(). Without memory for that, @iter->private is an error.
  *
  * Context: Process context, may sleep; with interrupts off nothing is done. trace_types_lock held.
  */
 void ftrace_flight_open(struct trace_iterator *iter)
 {
-	struct ftrace_flight *flight = iter->tr->flight;
 	struct flight_iter *fi;
-	bool records;
 
 	/* All dumps have one iterator, in which another tracer may have left something. */
 	iter->private = NULL;
@@ -127,19 +160,32 @@ void ftrace_flight_open(struct trace_iterator *iter)
 		ftrace_flight_save_name(current);
 		return;
 	}
-	flight_save_names();
-	fi = flight ? kvzalloc(struct_size(fi, cursor, nr_cpu_ids), GFP_KERNEL) : NULL;
-	if (!fi) {
-		iter->private = ERR_PTR(-ENOMEM);
+	fi = flight_iter_make(iter);
+	if (!fi)
 		return;
-	}
-	fi->flight = ftrace_flight_get(flight);
-	iter->private = fi;
-	records = !atomic_read(&flight->off);
-	ftrace_flight_pause(flight, true);
-	/* While nothing is recorded, the last moment stays. */
-	if (records)
-		flight->stop = ftrace_flight_stamp_now(iter->tr);
+	fi->flight = ftrace_flight_copy(iter->tr->flight);
+	if (!fi->flight)
+		flight_iter_pause(iter, fi);
+	else if (atomic_read(&iter->tr->flight->off))
+		fi->flight->stop = iter->tr->flight->stop;
+	else
+		fi->flight->stop = ftrace_flight_stamp_now(iter->tr);
+}
+
+/*
+ * Somebody begins to read pages of a CPU, and follows it while it records. 0 or -ENOMEM. Context as
+ * for ftrace_flight_open().
+ */
+int ftrace_flight_open_raw(struct trace_iterator *iter)
+{
+	struct flight_iter *fi = flight_iter_make(iter);
+
+	if (!fi)
+		return -ENOMEM;
+	fi->how = FOLLOWS;
+	fi->flight = ftrace_flight_get(iter->tr->flight);
+	ftrace_flight_follow(fi->flight, &fi->cursor[iter->cpu_file], iter->cpu_file);
+	return 0;
 }
 
 /**
@@ -155,13 +201,17 @@ void ftrace_flight_close(struct trace_iterator *iter)
 	iter->private = NULL;
 	if (IS_ERR_OR_NULL(fi))
 		return;
-	ftrace_flight_pause(fi->flight, false);
-	ftrace_flight_put(fi->flight);
+	if (fi->how == PAUSES)
+		ftrace_flight_pause(fi->flight, false);
+	if (fi->how == READS_COPY)
+		ftrace_flight_free(fi->flight);
+	else
+		ftrace_flight_put(fi->flight);
 	kvfree(fi);
 }
 
 /* Get the next call of a CPU. */
-static bool flight_fill(struct ftrace_flight_cursor *cursor)
+static bool flight_fill(struct trace_iterator *iter, struct ftrace_flight_cursor *cursor)
 {
 	struct ftrace_flight_call call;
 
@@ -173,6 +223,15 @@ static bool flight_fill(struct ftrace_flight_cursor *cursor)
 	cursor->entry.ent = (struct trace_entry){ .type = TRACE_FN, .pid = call.pid };
 	cursor->entry.ip = ftrace_flight_name(call.ip, call.time);
 	cursor->entry.parent_ip = ftrace_flight_name(call.parent_ip, call.time);
+	/* Who follows the CPU has come to calls that are later than what was known of the clock. */
+	if (cursor->follows && call.time > cursor->stop.cycles) {
+		/* Whoever switches recording on or off may write it. */
+		cursor->start = data_race(cursor->flight->start);
+		/* As above. */
+		cursor->stop = data_race(cursor->flight->stop);
+		if (call.time > cursor->stop.cycles)
+			cursor->stop = ftrace_flight_stamp_now(iter->tr);
+	}
 	cursor->ts = flight_clock(cursor, call.time);
 	cursor->ready = true;
 	return true;
@@ -197,14 +256,14 @@ struct trace_entry *trace_flight_peek(struct trace_iterator *iter, int cpu,
 {
 	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, cpu);
 
-	if (!cursor || !flight_fill(cursor))
+	if (!cursor || !flight_fill(iter, cursor))
 		return ent;
 	if (ent && ts && *ts <= cursor->ts)
 		return ent;
 	if (ts)
 		*ts = cursor->ts;
 	if (lost)
-		*lost = 0;
+		*lost = cursor->missed;
 	iter->ent_size = sizeof(cursor->entry);
 	return &cursor->entry.ent;
 }
@@ -217,8 +276,10 @@ bool trace_flight_advance(struct trace_iterator *iter)
 	if (!cursor)
 		return false;
 	cursor->shown = iter->ent == &cursor->entry.ent;
-	if (cursor->shown)
+	if (cursor->shown) {
 		cursor->ready = false;
+		cursor->missed = false;
+	}
 	return cursor->shown;
 }
 
@@ -253,10 +314,18 @@ bool trace_flight_empty(struct trace_iterator *iter)
 		if (iter->cpu_file != RING_BUFFER_ALL_CPUS && iter->cpu_file != cpu)
 			continue;
 		cursor = ftrace_flight_cursor_of(iter, cpu);
-		if (cursor && flight_fill(cursor))
+		if (cursor && flight_fill(iter, cursor))
 			return false;
 	}
 	return true;
+}
+
+/* Has a reader who follows a CPU nothing to wait for, because recording is switched off? */
+bool trace_flight_ended(struct trace_iterator *iter)
+{
+	struct ftrace_flight *flight = flight_of(iter);
+
+	return flight && atomic_read(&flight->off) & 1;
 }
 
 static void flight_count(const struct ftrace_flight *flight, int cpu, u64 *written, u64 *kept,
@@ -289,6 +358,8 @@ void trace_flight_stats(struct trace_array *tr, struct trace_seq *s, int cpu)
 	trace_seq_printf(s, "flight records: %llu\n", kept);
 	trace_seq_printf(s, "flight overrun: %llu\n", written - kept);
 	trace_seq_printf(s, "flight lost: %llu\n", lost);
+	if (atomic_read(&tr->flight->off) > 1)
+		trace_seq_printf(s, "flight paused by: %s\n", tr->flight->reader);
 }
 
 /*
@@ -334,6 +405,9 @@ void ftrace_flight_print_header(struct seq_file *m)
 			   kept, written, lost);
 		seq_printf(m, "# times of events are exact, times of calls are %s\n",
 			   flight->timed ? "exact" : "computed from others around them");
+		if (atomic_read(&flight->off) > 1)
+			seq_printf(m, "# nothing is recorded while %s reads: no memory for a copy\n",
+				   flight->reader);
 		seq_puts(m, "# of calls, interrupts, need-resched, context and preemption are not recorded\n#\n");
 	}
 	trace_default_header(m);

@@ -29,16 +29,10 @@ struct flight_page {
 	u8	data[];
 };
 
-/*
- * Somebody begins to read pages of a CPU. A flight recorder is paused until
- * trace_flight_raw_close(). 0 or -ENOMEM. trace_types_lock held, as below.
- */
+/* Somebody begins to read pages of a CPU. 0 or -ENOMEM. trace_types_lock held, as below. */
 int trace_flight_raw_open(struct trace_iterator *iter)
 {
-	if (!ftrace_flight_is_read(iter))
-		return 0;
-	ftrace_flight_open(iter);
-	return PTR_ERR_OR_ZERO(iter->private);
+	return ftrace_flight_is_read(iter) ? ftrace_flight_open_raw(iter) : 0;
 }
 
 /* Somebody stops reading pages of a CPU. */
@@ -72,21 +66,25 @@ static unsigned int flight_page_add(struct flight_page *page, unsigned int used,
 }
 
 /*
- * Writes the next entries of a CPU into a page: 0, or -ENODATA if there are no more. Context as
- * for trace_flight_reads(). The caller has the lock of readers of the CPU.
+ * Writes the next entries of a CPU into a page: 0, or -ENODATA if there are no more; or not yet
+ * enough for a page, if @full and it has only calls, which come with the next ones. Context as for
+ * trace_flight_reads(). The caller has the lock of readers of the CPU.
  */
-int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_page *rpage)
+int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_page *rpage,
+			   bool full)
 {
 	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, iter->cpu_file);
 	struct flight_page *page = ring_buffer_read_page_data(rpage);
 	unsigned int room = ring_buffer_read_page_size(rpage) - sizeof(*page);
+	struct ftrace_flight_cursor begin = *cursor;
 	unsigned int used = 0;
 	u32 missed = 0;
 	u64 last = 0;
 
+	full &= !trace_flight_ended(iter);
 	memset(page, 0, room + sizeof(*page));
 	while (trace_find_next_entry_inc(iter)) {
-		bool lost = !cursor->shown && iter->lost_events;
+		bool lost = iter->lost_events;
 
 		if (!used) {
 			page->time = iter->ts;
@@ -95,14 +93,22 @@ int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_
 		} else if (lost || used + EVENT_HEADERS + ALIGN(iter->ent_size, 4) > room) {
 			/* It begins the next page. If it is an event, the call stays ready. */
 			cursor->ready |= cursor->shown;
+			cursor->missed |= cursor->shown && lost;
+			full = false;
 			break;
 		}
 		/* An event can be older than a call that was read before the event was written. */
 		iter->ts = max(iter->ts, last);
 		used = flight_page_add(page, used, iter->ts - last, iter);
 		last = iter->ts;
-		if (!cursor->shown)
+		if (!cursor->shown) {
 			ring_buffer_consume(iter->array_buffer->buffer, iter->cpu, NULL, NULL);
+			full = false;
+		}
+	}
+	if (full) {
+		*cursor = begin;
+		used = 0;
 	}
 	local_set(&page->commit, used | missed);
 	return used ? 0 : -ENODATA;

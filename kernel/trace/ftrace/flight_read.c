@@ -22,6 +22,12 @@
 /* If so many contexts interrupt each other, each of them may have taken a time late. */
 #define TIMES_AHEAD	4
 
+/* So often a ring is copied, if the CPU overwrites all of it meanwhile. */
+#define COPIES		4
+
+/* How long to wait until a CPU has no window open. */
+#define SETTLES		1000
+
 enum flight_kind {
 	FLIGHT_END,
 	FLIGHT_SKIP,
@@ -112,12 +118,30 @@ static u32 flight_first_pid(const struct ftrace_flight *flight,
 /* The place of the oldest record: behind what was cleared, unless that is overwritten. */
 static struct ftrace_flight_place flight_oldest(const struct ftrace_flight_cpu *snap)
 {
-	u64 lap = snap->laps + ((snap->laps ^ snap->next) & 1), age = lap - snap->cleared_lap;
+	u64 age = ftrace_flight_where(snap).lap - snap->cleared_lap;
 	unsigned long cleared = (long)snap->cleared >> 1, next = flight_next_pos(snap);
 
 	if (cleared && (!age || (age == 1 && cleared >= next)))
 		return (struct ftrace_flight_place){ cleared, !age };
 	return (struct ftrace_flight_place){ next };
+}
+
+/* What is known of a ring, all of it of the same moment. Returns false if there was none. */
+static bool flight_snap(const struct ftrace_flight_cpu *c, struct ftrace_flight_cpu *snap)
+{
+	struct ftrace_flight_at at = ftrace_flight_where(c), now;
+
+	/* All of it, between two looks at where the CPU is. */
+	smp_rmb();
+	/* The CPU may write meanwhile. */
+	*snap = data_race(*c);
+	/* Who reads while the CPU records knows no end. */
+	if (!snap->off)
+		snap->stopped = U64_MAX;
+	/* As above. */
+	smp_rmb();
+	now = ftrace_flight_where(c);
+	return now.lap == at.lap && now.next == at.next && snap->pid == READ_ONCE(c->pid);
 }
 
 /* Goes to the oldest record of a CPU. The recorder is switched off or paused. Any context. */
@@ -135,18 +159,139 @@ void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flig
 	if (!ftrace_flight_has_ring(c))
 		return;
 	/* A window that was open before recording was switched off may still write. */
-	do {
-		/* The CPU may write meanwhile; then the word is another one below. */
-		cursor->snap = data_race(*c);
-		/* All of the ring, between the two times that we read the word. */
-		smp_rmb();
-	} while ((cursor->snap.next != READ_ONCE(c->next) ||
-		  cursor->snap.pid != READ_ONCE(c->pid)) && ++tries < 16);
+	while (!flight_snap(c, &cursor->snap) && ++tries < 16)
+		;
 	cursor->place = flight_oldest(&cursor->snap);
-	/* Who reads while the CPU records knows no end. */
-	if (!cursor->snap.off)
-		cursor->snap.stopped = U64_MAX;
 	cursor->pid = flight_first_pid(flight, cursor);
+}
+
+/*
+ * Copy a ring while its CPU may record. What the CPU has overwritten meanwhile counts as cleared.
+ * Returns false if that is all.
+ */
+static bool flight_copy_ring(const struct ftrace_flight_cpu *c, struct ftrace_flight_cpu *to)
+{
+	unsigned long shift = to->base - c->base;
+	struct ftrace_flight_cpu snap;
+	struct ftrace_flight_at at;
+	u64 lap;
+
+	if (!flight_snap(c, &snap))
+		return false;
+	/*
+	 * Backwards: the word of a record before its time, as in flight_step(). The tasks of groups
+	 * come after the words; pairs with flight_group().
+	 */
+	for (u64 *slot = (u64 *)to->behind; slot-- > (u64 *)to->base; )
+		*slot = READ_ONCE(*(u64 *)((unsigned long)slot - shift));
+	/* As above. */
+	smp_rmb();
+	for (u64 *slot = (u64 *)to->dump; slot-- > (u64 *)to->behind; )
+		*slot = READ_ONCE(*(u64 *)((unsigned long)slot - shift));
+	/* Then where the CPU is: it writes @next before it writes a record. */
+	smp_rmb();
+	at = ftrace_flight_where(c);
+	lap = ftrace_flight_where(&snap).lap;
+	if (at.lap - lap > 1 || (at.lap != lap && (long)at.next > (long)snap.next))
+		return false;
+	/* Unless the ring was cleared later. */
+	if (at.lap > snap.cleared_lap + 1 ||
+	    (at.lap == snap.cleared_lap + 1 && (long)at.next > (long)snap.cleared)) {
+		snap.cleared = at.next;
+		snap.cleared_lap = at.lap - 1;
+	}
+	snap.off = 1;
+	snap.base = to->base;
+	snap.last = to->last;
+	snap.behind = to->behind;
+	snap.end += shift;
+	snap.next += 2 * shift;
+	snap.cleared += snap.cleared ? 2 * shift : 0;
+	snap.dump = to->dump;
+	*to = snap;
+	return true;
+}
+
+/*
+ * Copies what a recorder has recorded, which goes on meanwhile; NULL without memory, or if that is
+ * in vain. The copy is freed by ftrace_flight_free(). Process context, may sleep.
+ */
+struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight)
+{
+	struct ftrace_flight *copy = ftrace_flight_alike(flight);
+	int cpu;
+
+	if (!copy)
+		return NULL;
+	/* Whoever switches recording on or off may write it. */
+	copy->start = data_race(flight->start);
+	for_each_possible_cpu(cpu) {
+		struct ftrace_flight_cpu *to = per_cpu_ptr(copy->cpu, cpu);
+		unsigned int tries = 0;
+
+		if (!to->base)
+			continue;
+		while (!flight_copy_ring(per_cpu_ptr(flight->cpu, cpu), to)) {
+			if (++tries < COPIES)
+				continue;
+			ftrace_flight_free(copy);
+			return NULL;
+		}
+		cond_resched();
+	}
+	return copy;
+}
+
+/*
+ * Goes on to what a CPU has recorded since. Returns false if that is nothing. All records up to
+ * there are written, because no window is open: one that is open now belongs to later records.
+ */
+static bool flight_go_on(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor)
+{
+	const struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cursor->cpu);
+	struct ftrace_flight_cpu now, *snap = &cursor->snap;
+	struct ftrace_flight_place oldest;
+	unsigned int tries = 0;
+	bool lost;
+	u64 age;
+
+	if (!ftrace_flight_has_ring(c))
+		return false;
+	/* Nor in the middle of flight_lap(). A window closes after its record is written. */
+	while (!flight_snap(c, &now) || ((now.laps ^ now.next) & 1) ||
+	       READ_ONCE(per_cpu(ftrace_flight_depth, cursor->cpu))) {
+		if (++tries > SETTLES)
+			return false;
+		cpu_relax();
+	}
+	/* The records after the look at the windows. */
+	smp_rmb();
+	if (now.laps == snap->laps && now.next == snap->next && now.off == snap->off &&
+	    now.cleared == snap->cleared)
+		return false;
+	age = now.laps - snap->laps + !cursor->place.wrapped;
+	cursor->place.wrapped = !age;
+	oldest = flight_oldest(&now);
+	lost = now.base != snap->base || age > 1 || cursor->place.wrapped < oldest.wrapped ||
+	       (cursor->place.wrapped == oldest.wrapped && cursor->place.pos < oldest.pos);
+	cursor->missed |= lost && snap->base;
+	cursor->snap = now;
+	cursor->ahead = false;
+	if (lost) {
+		cursor->place = oldest;
+		cursor->pid = flight_first_pid(flight, cursor);
+	}
+	return true;
+}
+
+/* Goes to the oldest record of a CPU, and later on to what the CPU records. Any context. */
+void ftrace_flight_follow(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
+			  int cpu)
+{
+	*cursor = (struct ftrace_flight_cursor){
+		.flight = flight, .cpu = cpu, .follows = true,
+		/* As in ftrace_flight_rewind(). */
+		.start = data_race(flight->start), .stop = data_race(flight->stop) };
 }
 
 /*
@@ -192,15 +337,13 @@ static void flight_look_ahead(const struct ftrace_flight *flight,
 	else
 		limit = min(cursor->time + (calls + 1) * cursor->step,
 			    cursor->snap.stopped);
+	cursor->open = kind == FLIGHT_END;
 	limit = max(limit, cursor->time);
 	cursor->step = div_u64(limit - cursor->time, calls + 1);
 	cursor->ahead = true;
 }
 
-/*
- * Gets the next call of a CPU, after ftrace_flight_rewind(); false if there is none. Any context.
- */
-bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
+static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			struct ftrace_flight_call *call)
 {
 	struct flight_record rec;
@@ -234,4 +377,43 @@ bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 	call->pid = cursor->pid;
 	call->time = cursor->time;
 	return true;
+}
+
+/* Has the CPU overwritten what a reader who follows it has read from @cursor on? */
+static bool flight_overtaken(const struct ftrace_flight *flight,
+			     const struct ftrace_flight_cursor *cursor)
+{
+	const struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cursor->cpu);
+	struct ftrace_flight_at at;
+	u64 age;
+
+	/* The records first: the CPU writes @next before it writes a record. */
+	smp_rmb();
+	at = ftrace_flight_where(c);
+	age = at.lap - cursor->snap.laps + !cursor->place.wrapped;
+	return age > 1 || (age && cursor->place.pos < (unsigned long)((long)at.next >> 1)) ||
+	       READ_ONCE(c->base) != cursor->snap.base;
+}
+
+/*
+ * Gets the next call of a CPU, after ftrace_flight_rewind() or ftrace_flight_follow(); false if
+ * there is none. Any context.
+ */
+bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
+			struct ftrace_flight_call *call)
+{
+	if (!cursor->follows)
+		return flight_next(flight, cursor, call);
+	do {
+		struct ftrace_flight_cursor before = *cursor;
+		bool found = flight_next(flight, cursor, call);
+		bool overtaken = flight_overtaken(flight, &before);
+
+		/* While recording goes on, calls wait for the time behind them. */
+		if (found && !overtaken && (!cursor->open || cursor->snap.off))
+			return true;
+		/* What is behind the last call may be changed in place, see flight_quiet(). */
+		*cursor = before;
+	} while (flight_go_on(flight, cursor));
+	return false;
 }

@@ -261,23 +261,10 @@ static int flight_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit
 	return ret;
 }
 
-/* What was read would be gone, and recording cannot stop at each read. */
+/* Who reads trace_pipe wants each event once, as it comes, and gets no calls. */
 static void flight_tracer_pipe_open(struct trace_iterator *iter)
 {
 	iter->private = ERR_PTR(-EOPNOTSUPP);
-}
-
-static ssize_t flight_tracer_read(struct trace_iterator *iter, struct file *filp,
-				  char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	return -EOPNOTSUPP;
-}
-
-static ssize_t flight_tracer_splice_read(struct trace_iterator *iter, struct file *filp,
-					 loff_t *ppos, struct pipe_inode_info *pipe,
-					 size_t len, unsigned int flags)
-{
-	return -EOPNOTSUPP;
 }
 
 /* Tells a flight recorder whether its trace array records. Any context. */
@@ -399,8 +386,6 @@ static struct tracer flight_tracer __tracer_data = {
 	.open		= ftrace_flight_open,
 	.close		= ftrace_flight_close,
 	.pipe_open	= flight_tracer_pipe_open,
-	.read		= flight_tracer_read,
-	.splice_read	= flight_tracer_splice_read,
 	.print_header	= ftrace_flight_print_header,
 	.default_flags	= &flight_flags,
 	.set_flag	= flight_tracer_set_flag,

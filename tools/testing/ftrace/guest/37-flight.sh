@@ -13,6 +13,12 @@ ours() {
 	sed -n "s/^.*-$$ *\[[0-9]*\] [^ ]* *[0-9.]*: //p" "$1"
 }
 
+# calls FILE: of a trace file with addresses, as "pages" shows them.
+calls() {
+	sed -n 's/^ *.*-\([0-9]*\) *\[[^ ]* [^ ]* *\([0-9.]*\): .* <\([0-9a-f]*\)> <-.* <\([0-9a-f]*\)>$/\2 \1 \3 <-\4/p
+		s/^ *.*-\([0-9]*\) *\[[^ ]* [^ ]* *\([0-9.]*\): tracing_mark_write.*: 0*later$/\2 \1 event 5/p' "$1"
+}
+
 OTHER=$TRACING/instances/other
 mkdir "$OTHER"
 # One ring would fit. More than the whole memory for a ring, vmalloc() itself refuses.
@@ -36,7 +42,6 @@ fails_with EINVAL "a clock that is not computed from the time stamp counter is r
 	write "$TRACING/trace_clock" mono
 works "x86-tsc is accepted" write "$TRACING/trace_clock" x86-tsc
 works "the clock local" write "$TRACING/trace_clock" local
-fails_with EOPNOTSUPP "trace_pipe cannot be read" read "$TRACING/trace_pipe"
 
 # The calls are not in the buffer that would be swapped.
 if [ -e "$TRACING/snapshot" ]; then
@@ -83,6 +88,35 @@ is "$(trace_lines | sed 's/.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/' | sort -nc 2>&1)
 like "$(head -n 1 "$TRACING/trace")" "^# tracer: flight$" "the header has the name of the tracer"
 is "$(md5sum < "$TRACING/trace")" "$(md5sum < "$TRACING/trace")" "reading does not remove anything"
 like "$(cat "$TRACING/per_cpu/cpu0/stats")" "^flight lost: 0$" "the stats"
+
+# Who reads does not stop it, and gets what was recorded before.
+exec 5< "$TRACING/trace"
+set_to "" trace
+set_to 1 tracing_on
+read_bytes 10
+set_to 0 tracing_on
+cat <&5 > "$TMP.before"
+exec 5<&-
+is "$(ours "$TMP.before" | diff - "$TMP.flight")" "" "who has opened trace reads what was there"
+at_least "$(trace_lines | grep -c 'vfs_read <-')" 10 "  and does not stop the recorder"
+set_to 1 tracing_on
+taskset 1 sh -c 'read -r _ < /proc/self/stat'
+pages -w "$TRACING/per_cpu/cpu0/trace_pipe_raw" > "$TMP.followed" &
+follower=$!
+# shellcheck disable=SC2016 # the other shell expands it
+taskset 1 sh -c 'i=0; while [ $i -lt 20 ]; do read -r _ < /proc/self/stat; sleep 0.05; i=$((i + 1)); done; read -r _ < /proc/self/stat'
+at_least "$(grep -c ' <-' "$TMP.followed")" 100 "who reads trace_pipe_raw follows the CPU"
+set_to 0 tracing_on
+wait $follower
+set_to 1 options/sym-addr
+is "$(calls "$TRACING/per_cpu/cpu0/trace" | diff - "$TMP.followed" | grep -c '^<')" 0 "  up to the last call"
+set_to 0 options/sym-addr
+
+# trace_pipe has events and markers only.
+set_to 1 tracing_on
+echo marked > "$TRACING/trace_marker"
+set_to 0 tracing_on
+is "$(sed 's/.*: //' "$TRACING/trace_pipe")" marked "trace_pipe has events without calls"
 
 # Who stops it.
 set_to "" trace
@@ -225,11 +259,6 @@ taskset 1 sh -c 'i=0; while [ $i -lt 3 ]; do read -r _ < /proc/version; i=$((i +
 	read -r _ < /proc/version' sh "$TRACING/trace_marker"
 set_to 0 tracing_on
 set_to 1 options/sym-addr
-# calls FILE: of a trace file with addresses, as "pages" shows them.
-calls() {
-	sed -n 's/^ *.*-\([0-9]*\) *\[[^ ]* [^ ]* *\([0-9.]*\): .* <\([0-9a-f]*\)> <-.* <\([0-9a-f]*\)>$/\2 \1 \3 <-\4/p
-		s/^ *.*-\([0-9]*\) *\[[^ ]* [^ ]* *\([0-9.]*\): tracing_mark_write.*: 0*later$/\2 \1 event 5/p' "$1"
-}
 calls "$TRACING/per_cpu/cpu0/trace" > "$TMP.want"
 fails_with ENODEV "trace_pipe_raw cannot be mapped" map "$TRACING/per_cpu/cpu0/trace_pipe_raw"
 pages "$TRACING/per_cpu/cpu0/trace_pipe_raw" > "$TMP.read"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: pages [-s] FILE
+ * usage: pages [-s|-w] FILE
  *
  * Read the pages of the ring buffer that FILE, a trace_pipe_raw, has, and print a line for each
  * event: its time, the pid, and "IP <-PARENT" of a call, or the number of another event. With -s
- * the pages are spliced to a pipe, as trace-cmd does it.
+ * the pages are spliced to a pipe, as trace-cmd does it. With -w it waits for pages until the end.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -82,16 +82,17 @@ static void show_page(const struct page *page, size_t size)
 int main(int argc, char **argv)
 {
 	bool splices = argc == 3 && !strcmp(argv[1], "-s");
+	bool waits = argc == 3 && !strcmp(argv[1], "-w");
 	size_t size = sysconf(_SC_PAGESIZE);
 	struct page *page = malloc(size);
 	int fd, pipes[2];
 	ssize_t got;
 
-	if (argc != 2 + splices || !page)
-		errx(2, "usage: pages [-s] FILE");
-	fd = open(argv[1 + splices], O_RDONLY | O_NONBLOCK);
+	if (argc != 2 + splices + waits || !page)
+		errx(2, "usage: pages [-s|-w] FILE");
+	fd = open(argv[argc - 1], O_RDONLY | (waits ? 0 : O_NONBLOCK));
 	if (fd < 0 || pipe(pipes))
-		err(1, "%s", argv[1 + splices]);
+		err(1, "%s", argv[argc - 1]);
 	for (;;) {
 		if (splices) {
 			got = splice(fd, NULL, pipes[1], NULL, size, SPLICE_F_NONBLOCK);
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
 		if ((size_t)got != size)
 			errx(1, "a page of %zd bytes", got);
 		show_page(page, size);
+		fflush(stdout);
 	}
 	if (got < 0)
 		err(1, "read");

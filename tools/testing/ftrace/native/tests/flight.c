@@ -46,6 +46,7 @@ struct made {
 	u64	before, after;
 	u64	begin, end;
 	u32	seen;		/* by which reader */
+	bool	followed;	/* by the reader who follows the CPU */
 };
 
 /* The only call that can have a record. */
@@ -77,6 +78,9 @@ struct writer {
 	u64			top;		/* place behind the last record of a call */
 	u64			cleared;	/* when */
 	u32			reads;
+	struct ftrace_flight_cursor follower;
+	u32			followed;	/* calls that it was shown */
+	u64			next;		/* place behind the last of them */
 	struct owner		owner[SLOTS];
 	struct made		made[CALLS];
 };
@@ -277,8 +281,8 @@ static void check_time(const struct writer *w, const struct made *made, u64 time
 	times->nr++;
 }
 
-/* Look at all that a ring has. Returns the number of calls. */
-static u32 check_ring(struct writer *w)
+/* Look at all that a ring of a writer has, or a copy of it. Returns the number of calls. */
+static u32 check(struct writer *w, const struct ftrace_flight *flight)
 {
 	struct ftrace_flight_cursor cursor;
 	struct ftrace_flight_call call;
@@ -287,8 +291,8 @@ static u32 check_ring(struct writer *w)
 	u32 holes = 0;
 
 	w->reads++;
-	ftrace_flight_rewind(w->flight, &cursor, w->cpu);
-	while (ftrace_flight_next(w->flight, &cursor, &call)) {
+	ftrace_flight_rewind(flight, &cursor, w->cpu);
+	while (ftrace_flight_next(flight, &cursor, &call)) {
 		struct made *made = &w->made[(call.ip - IP(0)) % CALLS];
 
 		place = place_of(w, &cursor.snap, cursor.place.pos, !cursor.place.wrapped) - 1;
@@ -303,6 +307,50 @@ static u32 check_ring(struct writer *w)
 	if (w->exact && !w->level && holes)
 		native_fail("%u records are not there, before %llx", holes, next);
 	return times.nr;
+}
+
+static u32 check_ring(struct writer *w)
+{
+	return check(w, w->flight);
+}
+
+/* A copy, which is made while the writer records. */
+static u32 check_copy(struct writer *w)
+{
+	struct ftrace_flight *copy = ftrace_flight_copy(w->flight);
+	u32 shown = 0;
+
+	if (copy) {
+		shown = check(w, copy);
+		ftrace_flight_free(copy);
+	}
+	return shown;
+}
+
+/* Go on to what the CPU has recorded since the last time. */
+static void follow(struct writer *w)
+{
+	struct ftrace_flight_cursor *cursor = &w->follower;
+	struct ftrace_flight_call call;
+
+	while (ftrace_flight_next(w->flight, cursor, &call)) {
+		struct made *made = &w->made[(call.ip - IP(0)) % CALLS];
+		u64 place = place_of(w, &cursor->snap, cursor->place.pos,
+				     !cursor->place.wrapped) - 1;
+
+		/* One that is seen twice is so here. */
+		made->seen = w->reads - 1;
+		check_call(w, made, place, &call);
+		if (made->followed || place < w->next)
+			native_fail("call %u is followed twice, or late", made->nr);
+		if (w->exact && !cursor->missed && w->followed &&
+		    slots_between(w, w->next, place))
+			native_fail("calls before %u are not followed", made->nr);
+		made->followed = true;
+		cursor->missed = false;
+		w->next = place + 1;
+		w->followed++;
+	}
 }
 
 static void calls(struct writer *w, u32 nr)
@@ -413,8 +461,10 @@ static void writer_main(void *data)
 		w->left = STEPS;
 		go(w);
 		operation(w);
-		if (w->exact)
+		if (w->exact) {
 			check_ring(w);
+			follow(w);
+		}
 	}
 	native_cpu_end();
 }
@@ -434,6 +484,7 @@ static void start(struct writer *w, struct ftrace_flight *flight, struct ftrace_
 	w->random = n + 2 * flight->timed;
 	w->last = S32_MAX;
 	w->pid = 200 + n;
+	ftrace_flight_follow(flight, &w->follower, w->cpu);
 	w->thread = host_thread(writer_main, w);
 }
 
@@ -472,10 +523,17 @@ static void read_all(struct kunit *test, struct ftrace_flight *flight)
 			w->cleared = get_cycles();
 			ftrace_flight_clear(flight, w->cpu);
 		}
-		ftrace_flight_pause(flight, true);
-		for (unsigned int n = 0; n < NR_WRITERS; n++)
-			shown[n] += check_ring(&writers[n]);
-		ftrace_flight_pause(flight, false);
+		if (i % 3)
+			ftrace_flight_pause(flight, true);
+		for (unsigned int n = 0; n < NR_WRITERS; n++) {
+			follow(&writers[n]);
+			if (i % 3)
+				shown[n] += check_ring(&writers[n]);
+			else
+				shown[n] += check_copy(&writers[n]);
+		}
+		if (i % 3)
+			ftrace_flight_pause(flight, false);
 		limit(S32_MAX);
 	}
 	WRITE_ONCE(stop, true);
@@ -503,6 +561,8 @@ static void run(struct kunit *test, bool timed, bool exact)
 		read_all(test, flight);
 	for (unsigned int i = 0; i < NR_WRITERS; i++)
 		host_join(writers[i].thread);
+	for (unsigned int i = 0; i < NR_WRITERS; i++)
+		KUNIT_EXPECT_GT(test, writers[i].followed, READS);
 	native_sleep_end();
 	native_interrupts = NULL;
 	scoped_guard(mutex, &ftrace_lock)

@@ -716,7 +716,8 @@ static const char *read_trace(const char *path)
  */
 static const char *read_pages(struct kunit *test)
 {
-	struct native_file *f = native_open(DIR "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
+	struct native_file *f = native_open(DIR "per_cpu/cpu0/trace_pipe_raw",
+					    O_RDONLY | O_NONBLOCK);
 	static u64 page[PAGE_SIZE / sizeof(u64)];
 
 	words[0] = 0;
@@ -758,7 +759,7 @@ static const char *read_pages(struct kunit *test)
 	return words;
 }
 
-/* Calls and events are merged by their times. Meanwhile nothing is recorded. */
+/* Calls and events are merged by their times. Meanwhile recording goes on. trace_pipe has no calls. */
 static void recorders_are_read(struct kunit *test)
 {
 	struct native_file *f;
@@ -776,8 +777,10 @@ static void recorders_are_read(struct kunit *test)
 	record_calls(1);
 	native_close(f);
 	record_calls(1);
-	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "3c 1e 2c 1e 1c ");
-	KUNIT_EXPECT_EQ(test, native_cat(DIR "trace_pipe", words, 100, 100), -EOPNOTSUPP);
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "3c 1e 2c 1e 2c ");
+	tracer_tracing_off(tr);
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace_pipe"), "2e ");
+	tracer_tracing_on(tr);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace", O_TRUNC, ""), 0);
 	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "");
 }
@@ -792,11 +795,14 @@ static void recorders_are_read_in_pages(struct kunit *test)
 	record_event(tr);
 	record_long_event(tr, 200);
 	record_calls(3);
+	tracer_tracing_off(tr);
 	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 145c 1p 5c 1e 3c 1t 2e ");
+	tracer_tracing_on(tr);
 	native_ahead = 0;
 	for (unsigned int i = 0; i < 20; i++)
 		record_long_event(tr, 1000);
 	record_calls(3);
+	tracer_tracing_off(tr);
 	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 145c 1p 8c 1m 3e 1p 2e 3c ");
 }
 
@@ -814,8 +820,12 @@ static void recorders_are_not_read_without_memory(struct kunit *test)
 	struct native_op pages = { read_text, NULL, DIR "per_cpu/cpu0/trace_pipe_raw" };
 
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	tracer_tracing_off(tr);
+	native_quiet = true;
 	KUNIT_EXPECT_GT(test, native_sweep(test, &text), 3U);
+	native_quiet = false;
 	KUNIT_EXPECT_EQ(test, native_sweep(test, &pages), 2);
+	tracer_tracing_on(tr);
 	KUNIT_EXPECT_TRUE(test, flight_records());
 }
 
@@ -950,6 +960,54 @@ static void names_are_saved_of_callers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_names, names + 1 + NATIVE_ONLINE);
 }
 
+/* The header of what is read, and how many calls that is. */
+static unsigned int read_all(struct trace_iterator *iter, char *header, size_t size)
+{
+	struct seq_file m = { .buf = header, .size = size - 1, .private = iter };
+	unsigned int nr = 0;
+
+	memset(header, 0, size);
+	ftrace_flight_print_header(&m);
+	for (int cpu = 0; cpu < NATIVE_ONLINE; cpu++) {
+		struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, cpu);
+		struct ftrace_flight_call call;
+
+		while (ftrace_flight_next(cursor->flight, cursor, &call))
+			nr++;
+	}
+	return nr;
+}
+
+/* Who reads the trace gets a copy. Without memory for it, nothing is recorded, and all can know. */
+static void readers_get_copies(struct kunit *test)
+{
+	struct trace_iterator iter = { .tr = tr, .array_buffer = &tr->array_buffer };
+	long left = native_pages_left;
+	static char header[2048];
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	iter.trace = tr->current_trace;
+	record_calls(10);
+	ftrace_flight_open(&iter);
+	record_calls(10);
+	KUNIT_EXPECT_TRUE(test, flight_records());
+	KUNIT_EXPECT_EQ(test, read_all(&iter, header, sizeof(header)), 10);
+	KUNIT_EXPECT_NULL(test, strstr(header, "nothing is recorded"));
+	ftrace_flight_close(&iter);
+
+	native_pages_left = 0;
+	native_quiet = true;
+	ftrace_flight_open(&iter);
+	native_quiet = false;
+	native_pages_left = left;
+	KUNIT_EXPECT_FALSE(test, flight_records());
+	record_calls(10);
+	KUNIT_EXPECT_EQ(test, read_all(&iter, header, sizeof(header)), 20);
+	KUNIT_EXPECT_TRUE(test, glob_match("*\n# nothing is recorded while *-* reads: *", header));
+	ftrace_flight_close(&iter);
+	KUNIT_EXPECT_TRUE(test, flight_records());
+}
+
 static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(calls_are_recorded),
 	KUNIT_CASE(one_bad_site_is_no_harm),
@@ -977,6 +1035,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(recorders_are_counted),
 	KUNIT_CASE(recorders_have_a_clock),
 	KUNIT_CASE(names_are_saved_of_callers),
+	KUNIT_CASE(readers_get_copies),
 	{ }
 };
 
