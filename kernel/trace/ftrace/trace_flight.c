@@ -23,11 +23,23 @@
 
 #define OPT_TIME	BIT(0)
 
-/* So that 100,000 calls fit. */
-#define DEFAULT_SIZE	SZ_1M
 /* With a smaller ring, an interrupt would often find no room. */
 #define MIN_SIZE	SZ_16K
 #define MAX_SIZE	SZ_1G
+
+/* So that 100,000 calls fit. */
+static unsigned long default_size __ro_after_init = SZ_1M;
+
+static int __init flight_set_size(char *text)
+{
+	unsigned long long size = memparse(text, &text);
+
+	if (*text || size < MIN_SIZE || size > MAX_SIZE)
+		return 0;
+	default_size = PAGE_ALIGN(size);
+	return 1;
+}
+__setup("trace_flight_size=", flight_set_size);
 
 static struct tracer_opt flight_opts[] = {
 	{ .name = "flight-time", .bit = OPT_TIME },
@@ -160,7 +172,7 @@ static void flight_first_tasks(struct ftrace_flight *flight)
 
 static struct ftrace_flight *flight_make(struct trace_array *tr, bool timed)
 {
-	return ftrace_flight_make(tr->flight_size ?: DEFAULT_SIZE, tr->name, timed);
+	return ftrace_flight_make(tr->flight_size ?: default_size, tr->name, timed);
 }
 
 /* Starts a recorder, also one that has been stopped. If that fails, its reference is dropped. */
@@ -341,7 +353,7 @@ static ssize_t flight_size_read(struct file *filp, char __user *ubuf, size_t cnt
 {
 	struct trace_array *tr = filp->private_data;
 	char buf[24];
-	int n = scnprintf(buf, sizeof(buf), "%lu\n", (tr->flight_size ?: DEFAULT_SIZE) / SZ_1K);
+	int n = scnprintf(buf, sizeof(buf), "%lu\n", (tr->flight_size ?: default_size) / SZ_1K);
 
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, n);
 }

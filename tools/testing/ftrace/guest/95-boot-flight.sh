@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# boot: ftrace=flight trace_options=flight-time maxcpus=1
+# boot: ftrace=flight trace_options=flight-time trace_flight_size=512K maxcpus=1
 #
-# The flight recorder runs from boot on, with its option, also on a CPU that comes later, and a dump of
-# the trace has its calls.
+# The flight recorder runs from boot on, with its option and size, also on a CPU that comes later, and
+# a dump of the trace has its calls.
 
 rings() {
 	grep -c ' flight_' /proc/vmallocinfo
@@ -31,6 +31,7 @@ grep -qw flight "$TRACING/available_tracers" || skip_all "this kernel has no fli
 is "$booted" flight "the tracer of the command line runs"
 like "$trace" ' [a-zA-Z0-9_]+ <-[a-zA-Z0-9_]+' "calls since boot are in the trace"
 like "$trace" '^# times .* times of calls are exact$' "  with the times that the command line asks for"
+is "$(cat "$TRACING/flight_size_kb")" 512 "  in rings of the size that it asks for"
 set_to 0 options/flight-time
 
 is "$(grep -h '^ *not ok' /sys/kernel/debug/kunit/*/results 2> /dev/null)" "" "no KUnit case failed meanwhile"
