@@ -200,11 +200,11 @@ static void callback_wait_boot_idle(void)
  * can be traced, a task may be in a trampoline where RCU does not watch. There the
  * rude flavour makes every CPU schedule.
  *
- * Context: Process context, may sleep. No lock of ftrace_may_wait() held.
+ * Context: Process context, may sleep. No lock of ftrace_assert_may_wait() held.
  */
 void ftrace_wait_callbacks(void)
 {
-	ftrace_may_wait();
+	ftrace_assert_may_wait();
 	/* Before the scheduler runs, no task can be in a callback. */
 	if (!rcu_scheduler_active)
 		return;

@@ -227,22 +227,22 @@ static void caller_queue_free(void)
 /**
  * ftrace_callers_wait - wait until what is retired is freed
  *
- * Context: Process context, may sleep. No lock of ftrace_may_wait() held.
+ * Context: Process context, may sleep. No lock of ftrace_assert_may_wait() held.
  */
 void ftrace_callers_wait(void)
 {
-	ftrace_may_wait();
+	ftrace_assert_may_wait();
 	flush_work(&free_work);
 }
 
 /**
  * ftrace_throttle - after the removal of an ops, wait if much memory waits to be freed
  *
- * Context: Process context, may sleep. No lock of ftrace_may_wait() held.
+ * Context: Process context, may sleep. No lock of ftrace_assert_may_wait() held.
  */
 void ftrace_throttle(void)
 {
-	ftrace_may_wait();
+	ftrace_assert_may_wait();
 	/* A guess is enough: somebody else may add to it right now, and then waits, too. */
 	if (data_race(dead_size) > DEAD_MAX / 2)
 		ftrace_callers_wait();

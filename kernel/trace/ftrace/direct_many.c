@@ -218,7 +218,7 @@ int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 		if (ret <= 0)
 			return ret;
 		/* update_ftrace_direct_del() waits for a grace period, without a lock. */
-		ftrace_may_wait();
+		ftrace_assert_may_wait();
 		usleep_range(1000, 2000);
 	}
 }

@@ -720,7 +720,7 @@ static void flight_free_dead(struct work_struct *work)
 	struct llist_node *dead = llist_del_all(&dead_flights);
 	struct ftrace_flight *flight, *next;
 
-	ftrace_may_wait();
+	ftrace_assert_may_wait();
 	tracepoint_synchronize_unregister();
 	/* Who switches tracing off, and the ring buffer, look at it with preemption off. */
 	synchronize_rcu();
@@ -737,11 +737,11 @@ static DECLARE_WORK(flight_free_work, flight_free_dead);
 /**
  * ftrace_flight_wait - wait until the recorders that nobody uses any more are freed
  *
- * Context: Process context, may sleep. No lock of ftrace_may_wait() held.
+ * Context: Process context, may sleep. No lock of ftrace_assert_may_wait() held.
  */
 void ftrace_flight_wait(void)
 {
-	ftrace_may_wait();
+	ftrace_assert_may_wait();
 	flush_work(&flight_free_work);
 }
 

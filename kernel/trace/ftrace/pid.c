@@ -250,7 +250,7 @@ int ftrace_pid_hook(struct trace_array *tr)
 {
 	int ret;
 
-	ftrace_may_wait();
+	ftrace_assert_may_wait();
 	ret = register_trace_sched_switch(pid_check_next, tr);
 	if (ret)
 		return ret;

@@ -310,7 +310,7 @@ void trace_flight_switched(struct trace_array *tr)
  * There is no memory for the tracer @name. Rings of recorders that have ended, and the trampolines
  * that use them, are freed after grace periods. Waits for these if another recorder needs the
  * memory; then it is worth another try, and true is returned. Process context, may sleep; no lock
- * of ftrace_may_wait() held.
+ * of ftrace_assert_may_wait() held.
  */
 bool trace_flight_wait(const char *name)
 {

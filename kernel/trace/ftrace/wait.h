@@ -6,7 +6,7 @@
  * BPF program that sleeps is waited for by Tasks Trace, and attaches other programs. So a grace
  * period is waited for without the locks below, or by a work item that holds none.
  *
- * Each function that waits calls ftrace_may_wait() first.
+ * Each function that waits calls ftrace_assert_may_wait() first.
  */
 #ifndef _FTRACE_WAIT_H
 #define _FTRACE_WAIT_H
@@ -18,13 +18,13 @@
 #include "ipmodify.h"
 
 /**
- * ftrace_may_wait - check that the caller holds no lock that a grace period can depend on
+ * ftrace_assert_may_wait - check that the caller holds no lock that a grace period can depend on
  *
  * After ftrace_kill() some owners have no other way, and nothing works any more.
  *
  * Context: Process context, may sleep.
  */
-static inline void ftrace_may_wait(void)
+static inline void ftrace_assert_may_wait(void)
 {
 	might_sleep();
 	if (ftrace_killed())
@@ -38,11 +38,11 @@ static inline void ftrace_may_wait(void)
 /**
  * ftrace_wait_rcu - wait for tasks that look something up with preemption off
  *
- * Context: Process context, may sleep. No lock of ftrace_may_wait() held.
+ * Context: Process context, may sleep. No lock of ftrace_assert_may_wait() held.
  */
 static inline void ftrace_wait_rcu(void)
 {
-	ftrace_may_wait();
+	ftrace_assert_may_wait();
 	synchronize_rcu();
 }
 
