@@ -157,7 +157,7 @@ static bool callback_has_tasks(struct ftrace_count __percpu *count)
  * visible here, and no further task enters. All that a task did in the callback, the task did
  * before it counted itself out. ftrace_lock not held.
  */
-void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func)
+void ftrace_callback_drain(const struct ftrace_callback *cb, ftrace_func_t func)
 {
 	unsigned long start = jiffies, us = 10;
 	bool told = false;
@@ -184,14 +184,14 @@ void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func)
  * calls schedule(), and may be preempted in a trampoline. No grace period waits for it:
  * RCU tasks takes each idle task for quiescent. While we sleep, the idle task runs.
  */
-static void callback_wait_boot_idle(void)
+static void tramps_wait_boot_idle(void)
 {
 	while (!(READ_ONCE(init_task.flags) & PF_IDLE))
 		schedule_timeout_idle(1);
 }
 
 /**
- * ftrace_wait_callbacks - wait for grace periods that cover any task in a
+ * ftrace_wait_tramps - wait for grace periods that cover any task in a
  *	callback or a trampoline
  *
  * A task in a trampoline may have been preempted: the tasks flavour waits until the
@@ -202,13 +202,13 @@ static void callback_wait_boot_idle(void)
  *
  * Context: Process context, may sleep. No lock of ftrace_assert_may_wait() held.
  */
-void ftrace_wait_callbacks(void)
+void ftrace_wait_tramps(void)
 {
 	ftrace_assert_may_wait();
 	/* Before the scheduler runs, no task can be in a callback. */
 	if (!rcu_scheduler_active)
 		return;
-	callback_wait_boot_idle();
+	tramps_wait_boot_idle();
 	if (!IS_ENABLED(CONFIG_ARCH_WANTS_NO_INSTR))
 		synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();

@@ -39,8 +39,8 @@ int ftrace_callback_make(struct ftrace_ops *ops);
 void ftrace_callback_put(struct ftrace_callback *cb);
 void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr);
 void ftrace_callback_shut(struct ftrace_callback *cb);
-void ftrace_callback_wait(const struct ftrace_callback *cb, ftrace_func_t func);
-void ftrace_wait_callbacks(void);
+void ftrace_callback_drain(const struct ftrace_callback *cb, ftrace_func_t func);
+void ftrace_wait_tramps(void);
 
 /* counts.c: the counters of a callback */
 struct ftrace_count __percpu *ftrace_count_get(void);

@@ -198,7 +198,7 @@ static void caller_free_dead(struct work_struct *work)
 		list_splice_init(&dead_callers, &callers);
 		list_splice_init(&dead_walks, &walks);
 	}
-	ftrace_wait_callbacks();
+	ftrace_wait_tramps();
 	list_for_each_entry_safe(caller, next_caller, &callers, dead) {
 		scoped_guard(mutex, &ftrace_lock) {
 			dead_size -= caller_size(caller);

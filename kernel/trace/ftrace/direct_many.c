@@ -273,7 +273,7 @@ int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	if (ret > 0)
 		many_end(ops);
 	else if (!ret && !(ops->flags & FTRACE_OPS_FL_OWN_WAIT))
-		ftrace_wait_callbacks();
+		ftrace_wait_tramps();
 	return min(ret, 0);
 }
 

@@ -38,7 +38,7 @@ static void graph_free_old(struct work_struct *work)
 	struct llist_node *node, *next, *old = llist_del_all(&graph_old);
 
 	/* The graph tracer may read a filter where RCU does not watch. */
-	ftrace_wait_callbacks();
+	ftrace_wait_tramps();
 	llist_for_each_safe(node, next, old)
 		ftrace_hash_free(container_of((struct callback_head *)node, struct ftrace_hash,
 					      rcu));

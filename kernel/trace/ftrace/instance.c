@@ -62,7 +62,7 @@ void ftrace_free_ftrace_ops(struct trace_array *tr)
 		 * registered no more: the ops must stay, and must not use @tr.
 		 */
 		WRITE_ONCE(ops->private, &ftrace_gone_array);
-		ftrace_wait_callbacks();
+		ftrace_wait_tramps();
 		return;
 	}
 	kfree(ops);

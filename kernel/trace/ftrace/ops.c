@@ -294,10 +294,10 @@ void ftrace_ops_stop_wait(struct ftrace_ops *ops)
 	if (!(ops->flags & FTRACE_OPS_FL_DYNAMIC))
 		return;
 	if (!(ops->flags & FTRACE_OPS_FL_DIRECT))
-		ftrace_callback_wait(ops->callback, ops->func);
+		ftrace_callback_drain(ops->callback, ops->func);
 	if (ops->flags & FTRACE_OPS_FL_IPMODIFY ||
 	    (ops->flags & FTRACE_OPS_FL_DIRECT && !(ops->flags & FTRACE_OPS_FL_OWN_WAIT)))
-		ftrace_wait_callbacks();
+		ftrace_wait_tramps();
 
 	guard(mutex)(&ftrace_lock);
 	ops_end(ops);

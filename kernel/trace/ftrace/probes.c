@@ -440,7 +440,7 @@ void ftrace_forget_probes(unsigned long start, unsigned long end)
 
 	/* A function of a module can still run, and its task can be in probe_hit(). */
 	if (probes_have_text(start, end))
-		ftrace_wait_callbacks();
+		ftrace_wait_tramps();
 
 	/* The free() of a probe can need event_mutex. */
 	guard(mutex)(&event_mutex);

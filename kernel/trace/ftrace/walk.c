@@ -146,7 +146,7 @@ static __always_inline void walk_call(const struct ftrace_walk_call *call, unsig
 		call->func(ip, parent_ip, call->ops, fregs);
 	/*
 	 * All that the callback did comes before the count; pairs with the smp_mb() in
-	 * ftrace_callback_wait(). A CPU with HAVE_FTRACE_PATCH keeps the order of its stores.
+	 * ftrace_callback_drain(). A CPU with HAVE_FTRACE_PATCH keeps the order of its stores.
 	 */
 	barrier();
 	if (count)

@@ -111,7 +111,7 @@ static void bad_site_keeps_its_trampoline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_a), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops_b), 0);
 	/* Meanwhile trampolines that no site calls are freed. */
-	ftrace_wait_callbacks();
+	ftrace_wait_tramps();
 	msleep(100);
 	ftrace_kunit_write_site(ftrace_kunit_func4, FTRACE_KUNIT_STRANGE, call);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "");

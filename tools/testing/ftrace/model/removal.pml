@@ -15,7 +15,7 @@
  * left. The two counters become visible in any order.
  *
  * DIRECT: a direct caller is removed. The site calls its function, which nobody counts. In this way
- *	everything is freed whose owner calls ftrace_wait_callbacks() itself.
+ *	everything is freed whose owner calls ftrace_wait_tramps() itself.
  * WALK: the ops is one of many, and the trampolines call ftrace_walk_func() instead of slots. What is
  *	called a trampoline here is the array that the function goes through. A task reads the mark of
  *	the callback, counts itself in and reads the mark again. ftrace_callback_shut() sets the mark.
@@ -260,7 +260,7 @@ inline unlock()
 	ftrace_lock = 0
 }
 
-inline ftrace_wait_callbacks()
+inline ftrace_wait_tramps()
 {
 #ifndef NO_WAIT_BOOT_IDLE
 	in_idle_loop;
@@ -307,7 +307,7 @@ end:	do
 			retired[t] = 0
 		}
 		t = CALLED }
-		ftrace_wait_callbacks();
+		ftrace_wait_tramps();
 		do
 		:: t <= DEAD && mine[t] ->
 			/* caller_free() */
@@ -350,7 +350,7 @@ inline patch()
 #endif
 }
 
-/* ftrace_callback_wait() */
+/* ftrace_callback_drain() */
 inline wait_callback()
 {
 #ifdef NO_MB_WAIT
@@ -429,7 +429,7 @@ proctype unregisters()
 
 #ifdef DIRECT
 #ifndef NO_WAIT_DIRECT
-	ftrace_wait_callbacks();
+	ftrace_wait_tramps();
 #endif
 	tramp[CALLED] = 0
 #else

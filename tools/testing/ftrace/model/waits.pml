@@ -8,7 +8,7 @@
  * preempted in a trampoline, and a CPU that runs a trampoline where RCU does not watch. The stores
  * of the writer become visible late and in any order, unless a barrier or a wait orders them.
  *
- * ftrace_wait_callbacks() ends when each context that was in a trampoline has left the trampoline;
+ * ftrace_wait_tramps() ends when each context that was in a trampoline has left the trampoline;
  * removal.pml shows this. So a context in a trampoline is what rcu.pml calls a reader. A variant
  * leaves out what a NO_ names.
  */
@@ -40,7 +40,7 @@ inline rcu_stores()
 
 #include "rcu.pml"
 
-#define ftrace_wait_callbacks	synchronize_rcu
+#define ftrace_wait_tramps	synchronize_rcu
 
 active proctype stores_become_visible()
 {
@@ -110,14 +110,14 @@ active proctype writer()
 #endif
 		filter_w = 1 }
 #ifndef NO_WAIT_FILTER
-	ftrace_wait_callbacks();
+	ftrace_wait_tramps();
 #endif
 	freed[FILTER(0)] = 1;
 
 	/* ftrace_free_ftrace_ops() after ftrace_kill() */
 	gone_w = 1;
 #ifndef NO_WAIT_ARRAY
-	ftrace_wait_callbacks();
+	ftrace_wait_tramps();
 #endif
 	freed[ARRAY] = 1
 }
