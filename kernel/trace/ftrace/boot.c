@@ -22,9 +22,9 @@
 static int __init boot_tables(const unsigned long *ips, unsigned int nr)
 {
 	guard(mutex)(&ftrace_lock);
-	return ftrace_mod_add(NULL, (unsigned long)_stext, (unsigned long)_etext, ips, nr, true) ?:
-	       ftrace_mod_add(NULL, (unsigned long)__init_begin, (unsigned long)__init_end,
-			      ips, nr, true);
+	return ftrace_text_add(NULL, (unsigned long)_stext, (unsigned long)_etext, ips, nr, true) ?:
+	       ftrace_text_add(NULL, (unsigned long)__init_begin, (unsigned long)__init_end,
+			       ips, nr, true);
 }
 
 /* Finds the sites of the kernel and turns them into nops. Boot, one CPU, interrupts off. */
@@ -37,10 +37,10 @@ void __init ftrace_init(void)
 	arch_ftrace_init();
 	ftrace_names_init();
 
-	ftrace_mod_sort(ips, nr);
-	nops = ftrace_mod_convert(ips, nr, (unsigned long)_stext, (unsigned long)_etext);
-	nops += ftrace_mod_convert(ips, nr, (unsigned long)__init_begin,
-				   (unsigned long)__init_end);
+	ftrace_text_sort(ips, nr);
+	nops = ftrace_text_convert(ips, nr, (unsigned long)_stext, (unsigned long)_etext);
+	nops += ftrace_text_convert(ips, nr, (unsigned long)__init_begin,
+				    (unsigned long)__init_end);
 	converted = sched_clock();
 
 	if (!nops || boot_tables(ips, nr)) {

@@ -52,7 +52,7 @@ static int mod_cmp_ips(const void *a, const void *b)
 }
 
 /* The linker leaves the addresses sorted, unless it was told to shuffle sections. */
-void ftrace_mod_sort(unsigned long *ips, unsigned int nr)
+void ftrace_text_sort(unsigned long *ips, unsigned int nr)
 {
 	for (unsigned int i = 1; i < nr; i++) {
 		if (ips[i - 1] > ips[i]) {
@@ -66,8 +66,8 @@ void ftrace_mod_sort(unsigned long *ips, unsigned int nr)
  * Turns calls into nops in text that does not run yet. Returns how many; other sites are
  * reported.
  */
-unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
-				unsigned long start, unsigned long end)
+unsigned int ftrace_text_convert(const unsigned long *ips, unsigned int nr,
+				 unsigned long start, unsigned long end)
 {
 	unsigned int done = 0;
 
@@ -98,8 +98,8 @@ static void mod_check_sites(struct ftrace_table *t)
  * Makes the table of a stretch of text from @ips, which are sorted and may have other sites. 0,
  * also if there are none, or -ENOMEM. ftrace_lock held.
  */
-int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
-		   const unsigned long *ips, unsigned int nr, bool live)
+int ftrace_text_add(struct module *mod, unsigned long start, unsigned long end,
+		    const unsigned long *ips, unsigned int nr, bool live)
 {
 	struct ftrace_table *t;
 	int ret;
@@ -222,7 +222,7 @@ void ftrace_module_init(struct module *mod)
 	}
 	if (!nr)
 		return;
-	ftrace_mod_sort(ips, nr);
+	ftrace_text_sort(ips, nr);
 
 	guard(mutex)(&ftrace_lock);
 	for (unsigned int i = 0; i < ARRAY_SIZE(module_text); i++) {
@@ -230,9 +230,9 @@ void ftrace_module_init(struct module *mod)
 		unsigned long end = start + mod->mem[module_text[i]].size;
 
 		if (!found)
-			ftrace_mod_convert(ips, nr, start, end);
+			ftrace_text_convert(ips, nr, start, end);
 		if (!ftrace_killed() && !ret)
-			ret = ftrace_mod_add(mod, start, end, ips, nr, false);
+			ret = ftrace_text_add(mod, start, end, ips, nr, false);
 	}
 	if (ret)
 		pr_warn("%s: no memory for its call sites, not traced\n", mod->name);

@@ -7,11 +7,11 @@
 
 struct module;
 
-void ftrace_mod_sort(unsigned long *ips, unsigned int nr);
-unsigned int ftrace_mod_convert(const unsigned long *ips, unsigned int nr,
-				unsigned long start, unsigned long end);
-int ftrace_mod_add(struct module *mod, unsigned long start, unsigned long end,
-		   const unsigned long *ips, unsigned int nr, bool live);
+void ftrace_text_sort(unsigned long *ips, unsigned int nr);
+unsigned int ftrace_text_convert(const unsigned long *ips, unsigned int nr,
+				 unsigned long start, unsigned long end);
+int ftrace_text_add(struct module *mod, unsigned long start, unsigned long end,
+		    const unsigned long *ips, unsigned int nr, bool live);
 
 /* heads.c: the sites of a module without a table */
 unsigned long *ftrace_heads_convert(struct module *mod, unsigned int *nr);

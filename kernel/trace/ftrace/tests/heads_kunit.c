@@ -70,7 +70,7 @@ static void heads_expect(struct kunit *test, const int *want)
 	memcpy(wanted, heads_text, sizeof(heads_text));
 	ips = ftrace_heads_convert(&heads_mod, &nr);
 	KUNIT_ASSERT_NOT_NULL(test, ips);
-	ftrace_mod_sort(ips, nr);
+	ftrace_text_sort(ips, nr);
 	for (unsigned int i = 0; i < nr && want[i] >= 0; i++) {
 		KUNIT_EXPECT_EQ(test, ips[i], heads_func(want[i]));
 		arch_ftrace_insn(ips[i], 0, wanted + (ips[i] - heads_func(0)));
