@@ -68,7 +68,7 @@ int ftrace_run_command(struct ftrace_edit *edit, char *func, char *name, char *p
 
 	if (!cmd)
 		return -EINVAL;
-	return cmd->func(edit->filter.tr, edit->hash, func, name, params, edit->filter.enable) ?: 1;
+	return cmd->func(edit->filter.tr, edit->hash, func, name, params, edit->filter.wanted) ?: 1;
 }
 
 /*
@@ -257,7 +257,7 @@ static int command_print(struct seq_file *m, unsigned long ip,
 
 /* "glob:name" or "glob:name:param" was written to a filter file of @tr. */
 static int command_run(struct trace_array *tr, struct ftrace_hash *hash,
-		       char *glob, char *name, char *param, int enable)
+		       char *glob, char *name, char *param, int wanted)
 {
 	struct probe_command *cmd = probe_commands;
 	struct ftrace_probe_ops *ops;
@@ -268,7 +268,7 @@ static int command_run(struct trace_array *tr, struct ftrace_hash *hash,
 	if (!tr)
 		return -ENODEV;
 	/* A command makes no sense in set_ftrace_notrace. */
-	if (!enable)
+	if (!wanted)
 		return -EINVAL;
 
 	while (strcmp(name, cmd->command.name))

@@ -38,7 +38,7 @@ static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_
 int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **orig,
 			   struct ftrace_hash **new)
 {
-	bool enable = orig == &ops->func_hash->filter_hash, empty = ftrace_hash_empty(*new);
+	bool wanted = orig == &ops->func_hash->filter_hash, empty = ftrace_hash_empty(*new);
 	struct ftrace_hash *old = ftrace_locked(*orig);
 	struct ftrace_scope scope = { .hash = { old, *new } };
 	struct ftrace_change *changes __free(kvfree) = NULL;
@@ -48,10 +48,10 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 
 	lockdep_assert_held(&ftrace_lock);
 	/* An ops that changes the instruction pointer must not get all functions. */
-	if (enable && empty && ops->flags & FTRACE_OPS_FL_ENABLED &&
+	if (wanted && empty && ops->flags & FTRACE_OPS_FL_ENABLED &&
 	    ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
 		return -EINVAL;
-	if (enable && ops->flags & FTRACE_OPS_FL_ENABLED &&
+	if (wanted && ops->flags & FTRACE_OPS_FL_ENABLED &&
 	    ftrace_clashes_unseen(ops, old, *new))
 		return -EBUSY;
 
@@ -75,7 +75,7 @@ int ftrace_ops_update_hash(struct ftrace_ops *ops, struct ftrace_hash __rcu **or
 		}
 
 		/* An empty filter means all functions. */
-		scope.all = enable && (ftrace_hash_empty(old) || empty);
+		scope.all = wanted && (ftrace_hash_empty(old) || empty);
 		ret = ftrace_plan_run(changes, nr, &scope, FTRACE_PLAN_NAMED);
 	}
 	if (ret)

@@ -23,7 +23,7 @@
 /* What a call does with a filter: first @reset, then a word or addresses. */
 struct filter_call {
 	struct ftrace_ops	*ops;
-	bool			enable;		/* the functions to trace, or not to trace */
+	bool			wanted;		/* the functions to trace, or not to trace */
 	bool			reset;		/* start from an empty filter */
 	bool			remove;		/* remove the addresses */
 	char			*word;
@@ -57,7 +57,7 @@ static int filter_set_ips(struct ftrace_hash *hash, const struct filter_call *ca
 
 static int filter_change(const struct filter_call *call)
 {
-	struct ftrace_filter filter = ftrace_filter_of(call->ops, call->enable);
+	struct ftrace_filter filter = ftrace_filter_of(call->ops, call->wanted);
 	struct ftrace_edit edit = { };
 	int ret;
 
@@ -97,10 +97,10 @@ static int filter_change_asked(const struct filter_call *call)
 }
 
 static int filter_set_word(struct ftrace_ops *ops, unsigned char *buf, int len, bool reset,
-			   bool enable)
+			   bool wanted)
 {
 	char *word __free(kfree) = NULL;
-	struct filter_call call = { .ops = ops, .enable = enable, .reset = reset };
+	struct filter_call call = { .ops = ops, .wanted = wanted, .reset = reset };
 
 	if (ftrace_killed())
 		return -ENODEV;
@@ -192,7 +192,7 @@ EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
 int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips,
 			  unsigned int cnt, int remove, int reset)
 {
-	struct filter_call call = { .ops = ops, .enable = true, .reset = reset, .remove = remove,
+	struct filter_call call = { .ops = ops, .wanted = true, .reset = reset, .remove = remove,
 				    .ips = ips, .cnt = cnt };
 
 	if (ftrace_killed())
@@ -312,14 +312,14 @@ void __init ftrace_early_words(struct trace_array *tr)
 }
 
 /* Sets the filter of an ops from a boot parameter, as ftrace_early_set(). Boot. */
-void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
+void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int wanted)
 {
 	struct ftrace_filter filter;
 
 	ftrace_ops_init(ops);
-	filter = ftrace_filter_of(ops, enable);
+	filter = ftrace_filter_of(ops, wanted);
 	if (ops == &global_ops)
-		filter.words = &early_words[!!enable];
+		filter.words = &early_words[!!wanted];
 	else
 		ftrace_note_lone_ops(ops);
 	ftrace_early_set(&filter, buf);

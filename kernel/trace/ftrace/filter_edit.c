@@ -132,17 +132,17 @@ static const void *mod_word_text(const char *module)
 /**
  * ftrace_filter_of - the filter of an ops
  * @ops: the ops; with its trace array, if it is the ops of one
- * @enable: true: functions to trace; false: functions not to trace
+ * @wanted: true: functions to trace; false: functions not to trace
  */
-struct ftrace_filter ftrace_filter_of(struct ftrace_ops *ops, bool enable)
+struct ftrace_filter ftrace_filter_of(struct ftrace_ops *ops, bool wanted)
 {
 	struct trace_array *tr = ops->flags & FTRACE_OPS_FL_PID ? ops->private : NULL;
 
 	if (tr && tr->ops != ops)
 		tr = NULL;
 	return (struct ftrace_filter){
-		.tr = tr, .ops = ops, .hash = ftrace_hash_of(ops->func_hash, enable),
-		.words = tr ? ftrace_mod_words_of(tr, enable) : NULL, .enable = enable };
+		.tr = tr, .ops = ops, .hash = ftrace_hash_of(ops->func_hash, wanted),
+		.words = tr ? ftrace_mod_words_of(tr, wanted) : NULL, .wanted = wanted };
 }
 
 /**
@@ -320,9 +320,9 @@ void ftrace_edit_end(struct ftrace_edit *edit)
 
 #ifdef CONFIG_MODULES
 /* While the lock is held, nobody copies a filter that has neither a word nor its functions. */
-static int mod_words_apply(struct trace_array *tr, bool enable, const char *module)
+static int mod_words_apply(struct trace_array *tr, bool wanted, const char *module)
 {
-	struct ftrace_filter filter = ftrace_filter_of(tr->ops, enable);
+	struct ftrace_filter filter = ftrace_filter_of(tr->ops, wanted);
 	struct ftrace_edit edit = { };
 
 	guard(mutex)(&tr->ops->func_hash->regex_lock);
@@ -341,8 +341,8 @@ void ftrace_mod_words_apply(const char *module)
 
 	guard(mutex)(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		for (int enable = 0; enable < 2; enable++) {
-			int ret = mod_words_apply(tr, enable, module);
+		for (int wanted = 0; wanted < 2; wanted++) {
+			int ret = mod_words_apply(tr, wanted, module);
 
 			if (ret)
 				pr_warn("%s: a filter that waited for it is not applied, error %d\n",

@@ -24,10 +24,10 @@ struct ftrace_mod_word {
 	bool			hidden;
 };
 
-/* The words of set_ftrace_filter, or of set_ftrace_notrace if not @enable. */
-static inline struct list_head *ftrace_mod_words_of(struct trace_array *tr, bool enable)
+/* The words of set_ftrace_filter, or of set_ftrace_notrace if not @wanted. */
+static inline struct list_head *ftrace_mod_words_of(struct trace_array *tr, bool wanted)
 {
-	return enable ? &tr->mod_trace : &tr->mod_notrace;
+	return wanted ? &tr->mod_trace : &tr->mod_notrace;
 }
 
 /**
@@ -36,7 +36,7 @@ static inline struct list_head *ftrace_mod_words_of(struct trace_array *tr, bool
  * @ops: the ops of the filter; NULL if @replace is set
  * @hash: where the filter is
  * @words: where its words for modules are; NULL if no word can wait
- * @enable: true: functions to trace; false: functions not to trace
+ * @wanted: true: functions to trace (wanted); false: functions not to trace
  * @replace: installs a new filter, which this function uses or frees; called with
  *	ftrace_lock held; NULL for the filter of an ops, whose change can fail
  */
@@ -45,7 +45,7 @@ struct ftrace_filter {
 	struct ftrace_ops		*ops;
 	struct ftrace_hash __rcu	**hash;
 	struct list_head		*words;
-	bool				enable;
+	bool				wanted;
 	void (*replace)(struct ftrace_hash __rcu **hash, struct ftrace_hash *new);
 };
 
@@ -65,7 +65,7 @@ struct ftrace_edit {
 	struct list_head	words;
 };
 
-struct ftrace_filter ftrace_filter_of(struct ftrace_ops *ops, bool enable);
+struct ftrace_filter ftrace_filter_of(struct ftrace_ops *ops, bool wanted);
 int ftrace_edit_begin(struct ftrace_edit *edit, const struct ftrace_filter *filter, bool empty);
 int ftrace_edit_word(struct ftrace_edit *edit, char *word);
 int ftrace_edit_commit(struct ftrace_edit *edit, int ret);

@@ -61,7 +61,7 @@ static struct filter_file *filter_file_of(struct file *file)
 static bool filter_file_first_probe(struct filter_file *f)
 {
 	f->line = NULL;
-	return f->edit.filter.enable && ftrace_probe_first(&f->probe, f->edit.filter.tr);
+	return f->edit.filter.wanted && ftrace_probe_first(&f->probe, f->edit.filter.tr);
 }
 
 /* The next word that waits; words for modules that are loaded are shown as functions. */
@@ -147,7 +147,7 @@ static int filter_file_show(struct seq_file *m, void *v)
 	struct filter_file *f = m->private;
 
 	if (v == SEQ_START_TOKEN)
-		seq_puts(m, f->edit.filter.enable ? "#### all functions enabled ####\n" :
+		seq_puts(m, f->edit.filter.wanted ? "#### all functions enabled ####\n" :
 					       "#### no functions disabled ####\n");
 	else if (v == &f->listing)
 		ftrace_listing_show(&f->listing, m);
@@ -256,7 +256,7 @@ int ftrace_filter_open(struct file *file, const struct ftrace_filter *filter)
 	if (!f)
 		return -ENOMEM;
 	mutex_init(&f->lock);
-	f->listing.flags = filter->enable ? FTRACE_ITER_FILTER : FTRACE_ITER_NOTRACE;
+	f->listing.flags = filter->wanted ? FTRACE_ITER_FILTER : FTRACE_ITER_NOTRACE;
 	f->edit.filter = *filter;
 	f->edit.command = ftrace_run_command;
 	INIT_LIST_HEAD(&f->edit.words);

@@ -68,7 +68,7 @@ static void graph_replace(struct ftrace_hash __rcu **orig, struct ftrace_hash *n
 static struct ftrace_filter graph_filter(bool unwanted)
 {
 	return (struct ftrace_filter){
-		.hash = graph_hash(unwanted), .enable = !unwanted, .replace = graph_replace };
+		.hash = graph_hash(unwanted), .wanted = !unwanted, .replace = graph_replace };
 }
 
 static int graph_open(struct inode *inode, struct file *file)

@@ -45,11 +45,11 @@ static inline bool ftrace_direct_is_many(const struct ftrace_ops *ops)
 #endif
 }
 
-/* The filter of functions to trace, or of functions not to trace if not @enable. */
+/* The filter of functions to trace, or of functions not to trace if not @wanted. */
 static inline struct ftrace_hash __rcu **ftrace_hash_of(struct ftrace_ops_hash *filter,
-							bool enable)
+							bool wanted)
 {
-	return enable ? &filter->filter_hash : &filter->notrace_hash;
+	return wanted ? &filter->filter_hash : &filter->notrace_hash;
 }
 
 /* The ops itself if no ops runs under it, else each ops that runs under it. */
