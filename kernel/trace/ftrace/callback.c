@@ -25,8 +25,8 @@
 #include <linux/slab.h>
 
 #include "callback.h"
-#include "caller.h"
 #include "core.h"
+#include "dispatch.h"
 #include "wait.h"
 
 /* If a task stays in a removed callback for longer, a message is logged. */

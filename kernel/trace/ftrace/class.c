@@ -13,9 +13,9 @@
 #include <linux/slab.h>
 
 #include "callback.h"
-#include "caller.h"
 #include "class.h"
 #include "core.h"
+#include "dispatch.h"
 #include "table.h"
 #include "walk.h"
 
@@ -155,17 +155,17 @@ static int class_make_target(struct ftrace_class *c, bool walks)
 	}
 	if (c->nr > (walks ? FTRACE_MIN_WALK : FTRACE_MAX_SLOTS))
 		return 0;
-	c->caller = ftrace_caller_make(c->ops, c->nr, c->direct, NULL);
-	if (!c->caller)
+	c->dispatch = ftrace_dispatch_make(c->ops, c->nr, c->direct, NULL);
+	if (!c->dispatch)
 		return -ENOMEM;
-	ftrace_targets[c->id] = c->caller->tramp->addr;
+	ftrace_targets[c->id] = c->dispatch->tramp->addr;
 	return 0;
 }
 
 /* Does the trampoline of a class go through an array? */
 bool ftrace_class_walks(const struct ftrace_class *c)
 {
-	return c->caller && c->caller->walker;
+	return c->dispatch && c->dispatch->walker;
 }
 
 static struct ftrace_class *class_make(struct ftrace_ops *const *set, unsigned int nr,
@@ -293,8 +293,8 @@ void ftrace_class_put(struct ftrace_class *c, unsigned int sites)
 	ida_free(&ids, c->id);
 	for (unsigned int i = 0; i < c->nr; i++)
 		c->ops[i]->callback->nr_classes--;
-	if (c->caller)
-		ftrace_caller_retire(c->caller);
+	if (c->dispatch)
+		ftrace_dispatch_retire(c->dispatch);
 	if (c->walk)
 		ftrace_walk_free(c->walk);
 	kvfree(c);

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 struct ftrace_callback;
-struct ftrace_caller;
+struct ftrace_dispatch;
 struct ftrace_walk;
 
 /**
@@ -24,7 +24,7 @@ struct ftrace_walk;
  * @to: where the only ops of that plan moves the sites: to [0] if the ops does not want
  *	a site, to [1] if the ops wants it; NULL if not known yet
  * @direct: what the direct caller among the ops has called, 0 if there is none
- * @caller: trampoline of the class, NULL if its sites call a direct caller or nothing
+ * @dispatch: trampoline of the class, NULL if its sites call a direct caller or nothing
  * @walk: the array for a trampoline that the class is about to take over, NULL if the array
  *	that is there will do. See heirs.c for this and for the next three
  * @heir: the first class to which the current plan moves sites
@@ -40,7 +40,7 @@ struct ftrace_class {
 	u64			plan;
 	struct ftrace_class	*to[2];
 	unsigned long		direct;
-	struct ftrace_caller	*caller;
+	struct ftrace_dispatch	*dispatch;
 	struct ftrace_walk	*walk;
 	struct ftrace_class	*heir;
 	unsigned int		leaving;

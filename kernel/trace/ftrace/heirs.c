@@ -10,9 +10,9 @@
  * The heir is known when the plan has all its sites. Until then a new class with many ops has no
  * trampoline.
  */
-#include "caller.h"
 #include "class.h"
 #include "core.h"
+#include "dispatch.h"
 #include "walk.h"
 
 /* Consecutive sites that go from one class to one class. Returns their number. */
@@ -52,14 +52,14 @@ static void heirs_count(const struct ftrace_patch *batch, unsigned int nr)
  */
 static bool heirs_may_take(const struct ftrace_class *to, const struct ftrace_class *from)
 {
-	return ftrace_class_waits(to) && from->caller && !ftrace_class_stale(from) &&
+	return ftrace_class_waits(to) && from->dispatch && !ftrace_class_stale(from) &&
 	       from->heir == to && from->leaving == from->users && from->direct == to->direct &&
-	       ftrace_caller_fits(from->caller, to->ops, to->nr);
+	       ftrace_dispatch_fits(from->dispatch, to->ops, to->nr);
 }
 
 static struct ftrace_walk *heirs_walk(const struct ftrace_class *c)
 {
-	return ftrace_locked(c->caller->walker->walk);
+	return ftrace_locked(c->dispatch->walker->walk);
 }
 
 /* @to gets the trampoline of @from, and a new array if that of @from cannot serve it. */
@@ -73,18 +73,18 @@ static int heirs_adopt(struct ftrace_class *to, struct ftrace_class *from,
 	return to->walk ? 0 : -ENOMEM;
 }
 
-static int heirs_make_caller(struct ftrace_class *c)
+static int heirs_make_dispatch(struct ftrace_class *c)
 {
 	struct ftrace_walk *walk = ftrace_walk_make(c->ops, c->nr);
 
 	if (!walk)
 		return -ENOMEM;
-	c->caller = ftrace_caller_make(c->ops, c->nr, c->direct, walk);
-	if (!c->caller) {
+	c->dispatch = ftrace_dispatch_make(c->ops, c->nr, c->direct, walk);
+	if (!c->dispatch) {
 		ftrace_walk_free(walk);
 		return -ENOMEM;
 	}
-	ftrace_targets[c->id] = c->caller->tramp->addr;
+	ftrace_targets[c->id] = c->dispatch->tramp->addr;
 	return 0;
 }
 
@@ -111,7 +111,7 @@ int ftrace_heirs_prepare(const struct ftrace_patch *batch, unsigned int nr,
 	for (p = batch; p < end && !ret; p += heirs_alike(p, end - p)) {
 		to = ftrace_class_nth(p->to);
 		if (ftrace_class_waits(to) && !to->donor)
-			ret = heirs_make_caller(to);
+			ret = heirs_make_dispatch(to);
 	}
 	return ret;
 }
@@ -130,10 +130,10 @@ void ftrace_heirs_take(const struct ftrace_patch *batch, unsigned int nr)
 
 		if (!to || !to->donor)
 			continue;
-		swap(to->caller, to->donor->caller);
+		swap(to->dispatch, to->donor->dispatch);
 		ftrace_targets[to->id] = ftrace_targets[to->donor->id];
 		if (to->walk)
-			ftrace_caller_set_walk(to->caller, to->walk);
+			ftrace_dispatch_set_walk(to->dispatch, to->walk);
 		else
 			ftrace_walk_append(heirs_walk(to), to->ops, to->nr);
 		to->walk = NULL;

@@ -11,9 +11,9 @@
 #include <linux/seq_file.h>
 
 #include "callback.h"
-#include "caller.h"
 #include "class.h"
 #include "core.h"
+#include "dispatch.h"
 #include "hash.h"
 #include "kallsyms.h"
 #include "listing.h"
@@ -196,13 +196,13 @@ static void listing_show_class(struct seq_file *m, const struct ftrace_site *sit
 	listing_show_flags(m, site, c);
 	if (site->state & SITE_FAILED) {
 		seq_puts(m, "\tfailed: unexpected bytes");
-	} else if (c->caller && c->nr == 1) {
+	} else if (c->dispatch && c->nr == 1) {
 		/*
 		 * As on the other core, because tools split the line at blanks: the trampoline is
 		 * one word, the callback follows, and with several callbacks there is neither.
 		 */
 		seq_printf(m, "\ttramp: " FTRACE_TRAMP_SYM "+0x0/0x%x (%pS)",
-			   c->caller->tramp->size, c->ops[0]->func);
+			   c->dispatch->tramp->size, c->ops[0]->func);
 	}
 	for (unsigned int i = 0; i < c->nr; i++) {
 		struct ftrace_ops *ops = c->ops[i];

@@ -25,9 +25,9 @@
 #include <linux/sort.h>
 
 #include "callback.h"
-#include "caller.h"
 #include "class.h"
 #include "core.h"
+#include "dispatch.h"
 #include "hash.h"
 #include "plan.h"
 #include "sysctl.h"
@@ -376,7 +376,7 @@ static int plan_cmp_slot(void *priv, const struct list_head *a, const struct lis
 	const struct ftrace_slot *x = list_entry(a, struct ftrace_slot, list);
 	const struct ftrace_slot *y = list_entry(b, struct ftrace_slot, list);
 
-	return x->caller->tramp->addr > y->caller->tramp->addr;
+	return x->dispatch->tramp->addr > y->dispatch->tramp->addr;
 }
 
 /*
@@ -397,7 +397,7 @@ static void plan_slots(struct plan *p, struct ftrace_callback *cb, unsigned int 
 	for (; left; left--, pos = pos->prev) {
 		const struct ftrace_slot *slot = list_entry(pos, struct ftrace_slot, list);
 
-		arch_ftrace_tramp_off(slot->caller->tramp, slot - slot->caller->slot, &off);
+		arch_ftrace_tramp_off(slot->dispatch->tramp, slot - slot->dispatch->slot, &off);
 		for (; site && p->batch[site - 1].ip > off.ip; ftrace_yield(site))
 			p->batch[--to] = p->batch[--site];
 		p->batch[--to] = off;
@@ -661,7 +661,7 @@ int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 	lockdep_assert_held(&ftrace_lock);
 	if (ftrace_killed())
 		return -ENODEV;
-	if (flags & FTRACE_PLAN_NAMED && ftrace_callers_full())
+	if (flags & FTRACE_PLAN_NAMED && ftrace_dispatches_full())
 		return -ENOMEM;
 
 	p.blanket = nr == 1 && plan_change_is_blanket(changes);

@@ -17,8 +17,8 @@
 #include <trace/events/task.h>
 
 #include "../trace.h"
-#include "caller.h"
 #include "core.h"
+#include "dispatch.h"
 #include "flight.h"
 
 #define OPT_TIME	BIT(0)
@@ -316,7 +316,7 @@ bool trace_flight_wait(const char *name)
 {
 	if (strcmp(name, flight_tracer.name))
 		return false;
-	ftrace_callers_wait();
+	ftrace_dispatches_wait();
 	ftrace_flight_wait();
 	return true;
 }

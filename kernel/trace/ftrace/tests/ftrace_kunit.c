@@ -9,12 +9,12 @@
 #include <linux/ftrace_arch.h>
 #include <linux/memory.h>
 
-#include "../caller.h"
 #include "../class.h"
 #include "../core.h"
-#include "ftrace_kunit.h"
+#include "../dispatch.h"
 #include "../ops.h"
 #include "../table.h"
+#include "ftrace_kunit.h"
 
 /* The letters of the ops that were called. */
 static char called[16];
@@ -97,7 +97,7 @@ unsigned long ftrace_kunit_tramp(test_func_t func)
 {
 	struct ftrace_class *c = ftrace_kunit_class(func);
 
-	return c->nr ? c->caller->tramp->addr : 0;
+	return c->nr ? c->dispatch->tramp->addr : 0;
 }
 
 bool ftrace_kunit_site_calls(test_func_t func, unsigned long target)

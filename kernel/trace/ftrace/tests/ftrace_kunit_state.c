@@ -8,15 +8,15 @@
 #include <linux/memory.h>
 
 #include "../callback.h"
-#include "../caller.h"
 #include "../class.h"
 #include "../core.h"
-#include "ftrace_kunit.h"
+#include "../dispatch.h"
 #include "../hash.h"
 #include "../modules.h"
 #include "../ops.h"
 #include "../table.h"
 #include "../walk.h"
+#include "ftrace_kunit.h"
 
 #define RIVALS		(FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)
 #define SITE_FLAGS	(SITE_FAILED | SITE_TOUCHED | SITE_MODIFIED)
@@ -55,16 +55,16 @@ static const struct ftrace_walk_call *state_next(const struct ftrace_walk *walk,
 }
 
 /* The ops of a class, without the direct caller, are in the slots or in the walk. */
-static const char *state_caller(const struct ftrace_class *c)
+static const char *state_dispatch(const struct ftrace_class *c)
 {
-	const struct ftrace_caller *caller = c->caller;
+	const struct ftrace_dispatch *dispatch = c->dispatch;
 	const struct ftrace_walk *walk = NULL;
 	struct ftrace_callback *direct = NULL;
 	bool regs = false;
 	unsigned int n = 0, at = 0;
 
-	if (caller->walker) {
-		walk = ftrace_locked(caller->walker->walk);
+	if (dispatch->walker) {
+		walk = ftrace_locked(dispatch->walker->walk);
 		at = walk->nr;
 	}
 	for (unsigned int i = 0; i < c->nr; i++) {
@@ -80,21 +80,21 @@ static const char *state_caller(const struct ftrace_class *c)
 		if (walk && (!call || call->ops != ops || call->callback != ops->callback ||
 			     call->func != ftrace_ops_get_func(ops)))
 			return "a walk calls another ops";
-		if (!walk && (n >= caller->nr || caller->slot[n].callback != ops->callback))
+		if (!walk && (n >= dispatch->nr || dispatch->slot[n].callback != ops->callback))
 			return "a slot calls another ops";
 		n++;
 	}
 	if (walk && (state_next(walk, &at) || n < FTRACE_MIN_WALK ||
-		     caller->walker->regs != regs))
+		     dispatch->walker->regs != regs))
 		return "a walk has more, or too few, or other registers";
 	if (!walk && n > FTRACE_MAX_SLOTS)
 		return "a trampoline has many slots";
 	n = walk ? 1 : n;
-	if (caller->nr != n + !!direct || (direct && caller->slot[n].callback != direct))
+	if (dispatch->nr != n + !!direct || (direct && dispatch->slot[n].callback != direct))
 		return "the last slot is not that of the direct caller";
-	for (unsigned int i = 0; i < caller->nr; i++)
-		if (caller->slot[i].callback &&
-		    (caller->slot[i].caller != caller || list_empty(&caller->slot[i].list)))
+	for (unsigned int i = 0; i < dispatch->nr; i++)
+		if (dispatch->slot[i].callback &&
+		    (dispatch->slot[i].dispatch != dispatch || list_empty(&dispatch->slot[i].list)))
 			return "a slot is off, or of another trampoline";
 	return NULL;
 }
@@ -106,11 +106,11 @@ static const char *state_target(const struct ftrace_class *c)
 
 	if (c->walk || c->donor || ftrace_class_waits(c))
 		return "a class waits for a trampoline";
-	if (c->caller && target != c->caller->tramp->addr)
+	if (c->dispatch && target != c->dispatch->tramp->addr)
 		return "a class does not call its trampoline";
-	if (!c->caller && (!target || target != c->direct))
+	if (!c->dispatch && (!target || target != c->direct))
 		return "a class without trampoline calls no direct caller";
-	return c->caller ? state_caller(c) : NULL;
+	return c->dispatch ? state_dispatch(c) : NULL;
 }
 
 static const char *state_class(const struct ftrace_class *c)

@@ -14,12 +14,12 @@
 #include <linux/slab.h>
 
 #include "../callback.h"
-#include "../caller.h"
 #include "../class.h"
 #include "../core.h"
-#include "ftrace_kunit.h"
+#include "../dispatch.h"
 #include "../guards.h"
 #include "../ops.h"
+#include "ftrace_kunit.h"
 
 #define NR_OPS		3
 

@@ -6,9 +6,9 @@
 #include <linux/kthread.h>
 #include <linux/sched.h>
 
-#include "../caller.h"
 #include "../class.h"
 #include "../core.h"
+#include "../dispatch.h"
 #include "ftrace_kunit.h"
 
 #define func1	ftrace_kunit_func1

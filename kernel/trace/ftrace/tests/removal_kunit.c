@@ -10,8 +10,8 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "../caller.h"
 #include "../core.h"
+#include "../dispatch.h"
 #include "ftrace_kunit.h"
 
 /*
@@ -142,12 +142,12 @@ static bool removal_is_tramp(unsigned long addr)
 	return arch_ftrace_tramp_find(addr);
 }
 
-static struct ftrace_caller *removal_caller(struct ftrace_ops *ops)
+static struct ftrace_dispatch *removal_dispatch(struct ftrace_ops *ops)
 {
 	struct ftrace_ops *set[] = { ops };
 
 	guard(mutex)(&ftrace_lock);
-	return ftrace_caller_make(set, 1, 0, NULL);
+	return ftrace_dispatch_make(set, 1, 0, NULL);
 }
 
 /*
@@ -157,7 +157,7 @@ static struct ftrace_caller *removal_caller(struct ftrace_ops *ops)
 static void each_trampoline_is_waited_for(struct kunit *test)
 {
 	struct task_struct *task = ERR_PTR(-ENODEV);
-	struct ftrace_caller *first, *second;
+	struct ftrace_dispatch *first, *second;
 	unsigned int cpu = removal_cpu(test);
 	static struct ftrace_ops ops;
 	unsigned long addr = 0;
@@ -165,12 +165,12 @@ static void each_trampoline_is_waited_for(struct kunit *test)
 
 	removal_add(test, &ops, removal_nothing);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-	first = removal_caller(&ops);
-	second = removal_caller(&ops);
+	first = removal_dispatch(&ops);
+	second = removal_dispatch(&ops);
 
 	mutex_lock(&ftrace_lock);
 	if (first)
-		ftrace_caller_retire(first);
+		ftrace_dispatch_retire(first);
 	/* Longer than a grace period, if somebody has begun to wait. */
 	msleep(200);
 	if (second) {
@@ -178,7 +178,7 @@ static void each_trampoline_is_waited_for(struct kunit *test)
 		removal_inside = false;
 		task = kthread_run_on_cpu(removal_spin, NULL, cpu, "ftrace_kunit/%u");
 		removal_await(task);
-		ftrace_caller_retire(second);
+		ftrace_dispatch_retire(second);
 	}
 	mutex_unlock(&ftrace_lock);
 	msleep(100);

@@ -9,8 +9,8 @@
 #include <linux/rcupdate.h>
 
 #include "../callback.h"
-#include "../caller.h"
 #include "../core.h"
+#include "../dispatch.h"
 #include "ftrace_kunit.h"
 
 /* The first byte of the slot that comes next, while callbacks stop before the slot. */
@@ -82,7 +82,7 @@ static const u8 *slots_find(struct ftrace_ops *ops, test_func_t func)
 
 	guard(mutex)(&ftrace_lock);
 	list_for_each_entry(slot, &ops->callback->slots, list) {
-		arch_ftrace_tramp_off(slot->caller->tramp, slot - slot->caller->slot, &off);
+		arch_ftrace_tramp_off(slot->dispatch->tramp, slot - slot->dispatch->slot, &off);
 		if (off.ip - tramp < PAGE_SIZE)
 			return (const u8 *)off.ip;
 	}

@@ -6,9 +6,9 @@
 #include <linux/ftrace_arch.h>
 #include <linux/slab.h>
 
-#include "../caller.h"
 #include "../class.h"
 #include "../core.h"
+#include "../dispatch.h"
 #include "ftrace_kunit.h"
 
 #define NR_MANY		1100

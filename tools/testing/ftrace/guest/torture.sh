@@ -22,7 +22,7 @@ LIVEPATCH=/sys/kernel/livepatch/livepatch_sample
 # What the core keeps in memory while a class, an ops, a trampoline, a filter's lists or a counter
 # exist.
 core_words() {
-	for symbol in by_set dead_callers ftrace_ops_registered init_names count_groups first_group; do
+	for symbol in by_set dead_dispatches ftrace_ops_registered init_names count_groups first_group; do
 		sed -n "s/^\([0-9a-f]*\) [bBdD] $symbol\$/\1/p" /proc/kallsyms > "$TMP.where"
 		[ "$(wc -l < "$TMP.where")" = 1 ] || continue
 		case $symbol in

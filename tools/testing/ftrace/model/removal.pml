@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Removal: the counters of a callback, and when an ops, a trampoline and its counters are freed
- * (kernel/trace/ftrace/callback.c, caller.c, ops.c and counts.c).
+ * (kernel/trace/ftrace/callback.c, dispatch.c, ops.c and counts.c).
  *
  * An ops is removed. It is called by two trampolines: one that a site calls, and one that no site
  * calls any more but that is not freed yet. Three contexts run the site and the trampolines: a
@@ -294,7 +294,7 @@ inline put()
 		fi }
 }
 
-/* caller_free_dead(): takes all trampolines that were retired, and waits once for all of them. */
+/* dispatch_free_dead(): takes all trampolines that were retired, and waits once for all of them. */
 proctype work()
 {
 	bit mine[3];
@@ -310,7 +310,7 @@ end:	do
 		ftrace_wait_tramps();
 		do
 		:: t <= DEAD && mine[t] ->
-			/* caller_free() */
+			/* dispatch_free() */
 #ifndef NO_LOCK_FREE
 			lock();
 #endif

@@ -6,15 +6,15 @@
 #include <linux/slab.h>
 #include <linux/stringify.h>
 
-#include "trace.h"
-#include "ftrace/caller.h"
 #include "ftrace/class.h"
 #include "ftrace/core.h"
+#include "ftrace/dispatch.h"
 #include "ftrace/kallsyms.h"
 #include "ftrace/names.h"
 #include "ftrace/ops.h"
 #include "module.h"
 #include "tests.h"
+#include "trace.h"
 
 static struct ftrace_ops ops, other, direct;
 static char text[1 << 17];

@@ -5,14 +5,14 @@
 #include <linux/kallsyms.h>
 #include <linux/sched/clock.h>
 
-#include "trace.h"
-#include "ftrace/caller.h"
 #include "ftrace/class.h"
 #include "ftrace/core.h"
+#include "ftrace/dispatch.h"
 #include "ftrace/kallsyms.h"
 #include "ftrace/ops.h"
 #include "module.h"
 #include "tests.h"
+#include "trace.h"
 
 static struct ftrace_ops ops;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Callers: the trampolines of classes, and the slots in them. */
-#ifndef _FTRACE_CALLER_H
-#define _FTRACE_CALLER_H
+/* What the sites of a class call: a trampoline, and the slots in it. */
+#ifndef _FTRACE_DISPATCH_H
+#define _FTRACE_DISPATCH_H
 
 #include <linux/ftrace_arch.h>
 #include <linux/list.h>
@@ -25,25 +25,25 @@ struct ftrace_walker;
  * @callback: what the slot calls; NULL if it calls ftrace_walk_func()
  * @guard: what turns tasks away before the slot; NULL if there is nothing
  * @flight: what the slot records in; NULL if it calls a callback
- * @caller: the trampoline of the slot
+ * @dispatch: the trampoline of the slot
  */
 struct ftrace_slot {
 	struct list_head	list;
 	struct ftrace_callback	*callback;
 	struct ftrace_guard	*guard;
 	struct ftrace_flight	*flight;
-	struct ftrace_caller	*caller;
+	struct ftrace_dispatch	*dispatch;
 };
 
 /**
- * struct ftrace_caller - a trampoline and its slots
+ * struct ftrace_dispatch - what the sites of a class call: a trampoline and its slots
  * @tramp: the trampoline
  * @dead: in the list of trampolines that no site calls any more
  * @walker: if slot 0 calls ftrace_walk_func(): what it passes; otherwise NULL
  * @nr: number of slots
  * @slot: the slots
  */
-struct ftrace_caller {
+struct ftrace_dispatch {
 	struct ftrace_tramp	*tramp;
 	struct list_head	dead;
 	struct ftrace_walker	*walker;
@@ -51,13 +51,13 @@ struct ftrace_caller {
 	struct ftrace_slot	slot[] __counted_by(nr);
 };
 
-struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
-					 unsigned long direct, struct ftrace_walk *walk);
-bool ftrace_caller_fits(const struct ftrace_caller *caller, struct ftrace_ops *const *ops,
-			unsigned int nr);
-void ftrace_caller_set_walk(struct ftrace_caller *caller, struct ftrace_walk *walk);
-void ftrace_caller_retire(struct ftrace_caller *caller);
-void ftrace_callers_wait(void);
-bool ftrace_callers_full(void);
+struct ftrace_dispatch *ftrace_dispatch_make(struct ftrace_ops *const *ops, unsigned int nr,
+					     unsigned long direct, struct ftrace_walk *walk);
+bool ftrace_dispatch_fits(const struct ftrace_dispatch *dispatch, struct ftrace_ops *const *ops,
+			  unsigned int nr);
+void ftrace_dispatch_set_walk(struct ftrace_dispatch *dispatch, struct ftrace_walk *walk);
+void ftrace_dispatch_retire(struct ftrace_dispatch *dispatch);
+void ftrace_dispatches_wait(void);
+bool ftrace_dispatches_full(void);
 
 #endif

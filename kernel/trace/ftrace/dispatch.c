@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Callers: the trampolines of classes, and the slots in them.
+ * What the sites of a class call: a trampoline, and the slots in it.
  *
  * A trampoline has a slot for each ops of its class, or, if there are many, one slot that walks
  * an array (walk.c). When no site calls a trampoline, or no trampoline uses an array any more, a
@@ -12,19 +12,20 @@
 #include <linux/workqueue.h>
 
 #include "callback.h"
-#include "caller.h"
 #include "core.h"
+#include "dispatch.h"
 #include "flight.h"
 #include "guards.h"
 #include "kallsyms.h"
 #include "wait.h"
 #include "walk.h"
 
-static void caller_slot_init(struct ftrace_caller *caller, unsigned int n, struct ftrace_ops *ops)
+static void dispatch_slot_init(struct ftrace_dispatch *dispatch, unsigned int n,
+			       struct ftrace_ops *ops)
 {
-	struct ftrace_slot *slot = &caller->slot[n];
+	struct ftrace_slot *slot = &dispatch->slot[n];
 
-	slot->caller = caller;
+	slot->dispatch = dispatch;
 	slot->callback = ops->callback;
 	slot->callback->users++;
 	slot->callback->nr_slots++;
@@ -40,7 +41,7 @@ struct needs {
 	struct ftrace_ops	*direct;
 };
 
-static struct needs caller_needs(struct ftrace_ops *const *ops, unsigned int nr)
+static struct needs dispatch_needs(struct ftrace_ops *const *ops, unsigned int nr)
 {
 	struct needs needs = { };
 
@@ -72,65 +73,65 @@ static void calls_fill(struct ftrace_call *call, struct ftrace_ops *const *ops, 
  * belongs to the trampoline. At the end it jumps to @direct if one of @ops is a direct caller. NULL
  * without memory. ftrace_lock held, text_mutex not held.
  */
-struct ftrace_caller *ftrace_caller_make(struct ftrace_ops *const *ops, unsigned int nr,
-					 unsigned long direct, struct ftrace_walk *walk)
+struct ftrace_dispatch *ftrace_dispatch_make(struct ftrace_ops *const *ops, unsigned int nr,
+					     unsigned long direct, struct ftrace_walk *walk)
 {
-	struct needs needs = caller_needs(ops, nr);
+	struct needs needs = dispatch_needs(ops, nr);
 	unsigned int calls = walk ? 1 : needs.calls, slots = calls + !!needs.direct;
 	struct ftrace_call *call __free(kvfree) = kvcalloc(calls, sizeof(*call), GFP_KERNEL);
-	struct ftrace_caller *caller __free(kvfree) = NULL;
+	struct ftrace_dispatch *dispatch __free(kvfree) = NULL;
 	struct ftrace_walker *walker __free(kfree) = NULL;
 
 	lockdep_assert_held(&ftrace_lock);
-	caller = kvzalloc(struct_size(caller, slot, slots), GFP_KERNEL);
+	dispatch = kvzalloc(struct_size(dispatch, slot, slots), GFP_KERNEL);
 	walker = walk ? kzalloc(sizeof(*walker), GFP_KERNEL) : NULL;
-	if (!caller || !call || (walk && !walker))
+	if (!dispatch || !call || (walk && !walker))
 		return NULL;
 
 	if (walk)
 		call[0] = (struct ftrace_call){ ftrace_walk_func, &walker->ops };
 	else
 		calls_fill(call, ops, nr);
-	caller->tramp = arch_ftrace_tramp_make(call, calls, needs.regs, direct);
-	if (!caller->tramp)
+	dispatch->tramp = arch_ftrace_tramp_make(call, calls, needs.regs, direct);
+	if (!dispatch->tramp)
 		return NULL;
 
-	caller->nr = slots;
+	dispatch->nr = slots;
 	if (walk) {
 		walker->regs = needs.regs;
 		rcu_assign_pointer(walker->walk, walk);
-		caller->walker = no_free_ptr(walker);
+		dispatch->walker = no_free_ptr(walker);
 		/* Nobody switches the slot off that walks. */
-		INIT_LIST_HEAD(&caller->slot[0].list);
+		INIT_LIST_HEAD(&dispatch->slot[0].list);
 	} else {
 		for (unsigned int n = 0; n < calls; n++)
-			caller_slot_init(caller, n, call[n].ops);
+			dispatch_slot_init(dispatch, n, call[n].ops);
 	}
 	if (needs.direct)
-		caller_slot_init(caller, calls, needs.direct);
-	ftrace_announce_tramp(caller->tramp, false);
-	return no_free_ptr(caller);
+		dispatch_slot_init(dispatch, calls, needs.direct);
+	ftrace_announce_tramp(dispatch->tramp, false);
+	return no_free_ptr(dispatch);
 }
 
 /*
- * Would @caller with another array be what ftrace_caller_make() builds for @ops? Who calls this
+ * Would @dispatch with another array be what ftrace_dispatch_make() builds for @ops? Who calls this
  * function compares what a direct caller has called. ftrace_lock held.
  */
-bool ftrace_caller_fits(const struct ftrace_caller *caller, struct ftrace_ops *const *ops,
-			unsigned int nr)
+bool ftrace_dispatch_fits(const struct ftrace_dispatch *dispatch, struct ftrace_ops *const *ops,
+			  unsigned int nr)
 {
-	struct needs needs = caller_needs(ops, nr);
+	struct needs needs = dispatch_needs(ops, nr);
 	struct ftrace_callback *direct = needs.direct ? needs.direct->callback : NULL;
 
 	lockdep_assert_held(&ftrace_lock);
-	return caller->walker && caller->walker->regs == needs.regs &&
-	       (caller->nr > 1 ? caller->slot[1].callback : NULL) == direct;
+	return dispatch->walker && dispatch->walker->regs == needs.regs &&
+	       (dispatch->nr > 1 ? dispatch->slot[1].callback : NULL) == direct;
 }
 
-static void caller_free(struct ftrace_caller *caller)
+static void dispatch_free(struct ftrace_dispatch *dispatch)
 {
-	for (unsigned int i = 0; i < caller->nr; i++) {
-		struct ftrace_slot *slot = &caller->slot[i];
+	for (unsigned int i = 0; i < dispatch->nr; i++) {
+		struct ftrace_slot *slot = &dispatch->slot[i];
 
 		if (!slot->callback)
 			continue;
@@ -142,20 +143,20 @@ static void caller_free(struct ftrace_caller *caller)
 		ftrace_guard_put(slot->guard);
 		ftrace_flight_put(slot->flight);
 	}
-	ftrace_announce_tramp(caller->tramp, true);
-	arch_ftrace_tramp_free(caller->tramp);
-	if (caller->walker) {
-		ftrace_walk_free(ftrace_locked(caller->walker->walk));
-		kfree(caller->walker);
+	ftrace_announce_tramp(dispatch->tramp, true);
+	arch_ftrace_tramp_free(dispatch->tramp);
+	if (dispatch->walker) {
+		ftrace_walk_free(ftrace_locked(dispatch->walker->walk));
+		kfree(dispatch->walker);
 	}
-	kvfree(caller);
+	kvfree(dispatch);
 }
 
 /*
  * Trampolines that no site calls any more, and arrays that no trampoline goes through any
  * more; how many bytes they take, until they are freed. ftrace_lock held.
  */
-static LIST_HEAD(dead_callers);
+static LIST_HEAD(dead_dispatches);
 static LIST_HEAD(dead_walks);
 static size_t dead_size;
 
@@ -166,58 +167,58 @@ static size_t dead_size;
  */
 #define DEAD_MAX	SZ_16M
 
-static size_t caller_walk_size(const struct ftrace_walk *walk)
+static size_t dispatch_walk_size(const struct ftrace_walk *walk)
 {
 	return struct_size(walk, call, walk->room);
 }
 
-static size_t caller_size(const struct ftrace_caller *caller)
+static size_t dispatch_size(const struct ftrace_dispatch *dispatch)
 {
-	size_t size = struct_size(caller, slot, caller->nr) + caller->tramp->size;
+	size_t size = struct_size(dispatch, slot, dispatch->nr) + dispatch->tramp->size;
 
-	if (caller->walker)
-		size += caller_walk_size(ftrace_locked(caller->walker->walk));
+	if (dispatch->walker)
+		size += dispatch_walk_size(ftrace_locked(dispatch->walker->walk));
 	return size;
 }
 
 /* Does so much wait to be freed that no ops can get functions now? ftrace_lock held. */
-bool ftrace_callers_full(void)
+bool ftrace_dispatches_full(void)
 {
 	lockdep_assert_held(&ftrace_lock);
 	return dead_size > DEAD_MAX;
 }
 
-static void caller_free_dead(struct work_struct *work)
+static void dispatch_free_dead(struct work_struct *work)
 {
-	struct ftrace_caller *caller, *next_caller;
+	struct ftrace_dispatch *dispatch, *next_dispatch;
 	struct ftrace_walk *walk, *next_walk;
-	LIST_HEAD(callers);
+	LIST_HEAD(dispatches);
 	LIST_HEAD(walks);
 
 	scoped_guard(mutex, &ftrace_lock) {
-		list_splice_init(&dead_callers, &callers);
+		list_splice_init(&dead_dispatches, &dispatches);
 		list_splice_init(&dead_walks, &walks);
 	}
 	ftrace_wait_tramps();
-	list_for_each_entry_safe(caller, next_caller, &callers, dead) {
+	list_for_each_entry_safe(dispatch, next_dispatch, &dispatches, dead) {
 		scoped_guard(mutex, &ftrace_lock) {
-			dead_size -= caller_size(caller);
-			caller_free(caller);
+			dead_size -= dispatch_size(dispatch);
+			dispatch_free(dispatch);
 		}
 		cond_resched();
 	}
 	list_for_each_entry_safe(walk, next_walk, &walks, dead) {
 		scoped_guard(mutex, &ftrace_lock) {
-			dead_size -= caller_walk_size(walk);
+			dead_size -= dispatch_walk_size(walk);
 			ftrace_walk_free(walk);
 		}
 		cond_resched();
 	}
 }
 
-static DECLARE_WORK(free_work, caller_free_dead);
+static DECLARE_WORK(free_work, dispatch_free_dead);
 
-static void caller_queue_free(void)
+static void dispatch_queue_free(void)
 {
 	/* Early at boot there is no workqueue. The next call then queues the work. */
 	if (system_dfl_wq)
@@ -225,11 +226,11 @@ static void caller_queue_free(void)
 }
 
 /**
- * ftrace_callers_wait - wait until what is retired is freed
+ * ftrace_dispatches_wait - wait until what is retired is freed
  *
  * Context: Process context, may sleep. No lock of ftrace_assert_may_wait() held.
  */
-void ftrace_callers_wait(void)
+void ftrace_dispatches_wait(void)
 {
 	ftrace_assert_may_wait();
 	flush_work(&free_work);
@@ -245,28 +246,28 @@ void ftrace_throttle(void)
 	ftrace_assert_may_wait();
 	/* A guess is enough: somebody else may add to it right now, and then waits, too. */
 	if (data_race(dead_size) > DEAD_MAX / 2)
-		ftrace_callers_wait();
+		ftrace_dispatches_wait();
 }
 
 /*
- * Lets @caller, which fits, walk another array. The old one is freed when no task can be in it.
+ * Lets @dispatch, which fits, walk another array. The old one is freed when no task can be in it.
  * ftrace_lock held.
  */
-void ftrace_caller_set_walk(struct ftrace_caller *caller, struct ftrace_walk *walk)
+void ftrace_dispatch_set_walk(struct ftrace_dispatch *dispatch, struct ftrace_walk *walk)
 {
 	lockdep_assert_held(&ftrace_lock);
-	walk = rcu_replace_pointer(caller->walker->walk, walk,
+	walk = rcu_replace_pointer(dispatch->walker->walk, walk,
 				   lockdep_is_held(&ftrace_lock));
 	list_add_tail(&walk->dead, &dead_walks);
-	dead_size += caller_walk_size(walk);
-	caller_queue_free();
+	dead_size += dispatch_walk_size(walk);
+	dispatch_queue_free();
 }
 
-/* No site calls @caller any more: free it when no task can be in it. ftrace_lock held. */
-void ftrace_caller_retire(struct ftrace_caller *caller)
+/* No site calls @dispatch any more: free it when no task can be in it. ftrace_lock held. */
+void ftrace_dispatch_retire(struct ftrace_dispatch *dispatch)
 {
 	lockdep_assert_held(&ftrace_lock);
-	list_add_tail(&caller->dead, &dead_callers);
-	dead_size += caller_size(caller);
-	caller_queue_free();
+	list_add_tail(&dispatch->dead, &dead_dispatches);
+	dead_size += dispatch_size(dispatch);
+	dispatch_queue_free();
 }
