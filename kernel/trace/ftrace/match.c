@@ -2,11 +2,13 @@
 /*
  * Matching: the functions that a name, a glob, a number or an address stands for.
  *
- * A glob is matched in one walk along sites and symbols. A plain name is looked up
- * the other way round: from the sorted names of kallsyms to the site.
+ * A glob is matched in one walk along sites and symbols. A plain name is looked up the other way
+ * round: from the sorted names of kallsyms to the site. So are many names at once.
  */
+#include <linux/bsearch.h>
 #include <linux/glob.h>
 #include <linux/kallsyms.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "core.h"
@@ -275,4 +277,70 @@ int ftrace_hash_word(struct ftrace_hash *hash, const char *word, const char *mod
 		return -ENOMEM;
 	ret = ftrace_hash_match(hash, glob, mod, del);
 	return ret > 0 ? 0 : ret ?: -EINVAL;
+}
+
+/* Store the address of a symbol that is a traceable function. */
+static int lookup_in_kernel(void *data, unsigned long addr)
+{
+	unsigned long *found = data;
+
+	if (!ftrace_location(addr))
+		return 0;
+	*found = addr;
+	return 1;
+}
+
+/* A lookup of names in modules. */
+struct lookup {
+	const char	**syms;
+	size_t		cnt;
+	unsigned long	*addrs;
+	size_t		missing;
+};
+
+static int lookup_cmp_name(const void *a, const void *b)
+{
+	return strcmp(*(const char * const *)a, *(const char * const *)b);
+}
+
+static int lookup_in_module(void *data, const char *name, unsigned long addr)
+{
+	struct lookup *l = data;
+	const char **sym;
+
+	sym = bsearch(&name, l->syms, l->cnt, sizeof(*l->syms), lookup_cmp_name);
+	if (!sym || l->addrs[sym - l->syms])
+		return 0;
+	if (!ftrace_location(addr))
+		return 0;
+	l->addrs[sym - l->syms] = addr;
+	return !--l->missing;
+}
+
+/**
+ * ftrace_lookup_symbols - find the addresses of traceable functions by name
+ * @sorted_syms: names, sorted by strcmp()
+ * @cnt: number of names
+ * @addrs: where the addresses go, in the same order
+ *
+ * The symbols of the kernel are sorted by name, so each name takes a binary search. The
+ * symbols of modules are not sorted by name. If a name is not in the kernel, all
+ * modules are walked once.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or -ESRCH if a name is not that of a traceable function.
+ */
+int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *addrs)
+{
+	struct lookup l = { sorted_syms, cnt, addrs };
+
+	for (size_t i = 0; i < cnt; i++) {
+		addrs[i] = 0;
+		kallsyms_on_each_match_symbol(lookup_in_kernel, sorted_syms[i], &addrs[i]);
+		l.missing += !addrs[i];
+		cond_resched();
+	}
+	if (!l.missing)
+		return 0;
+	return module_kallsyms_on_each_symbol(NULL, lookup_in_module, &l) > 0 ? 0 : -ESRCH;
 }
