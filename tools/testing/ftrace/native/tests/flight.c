@@ -45,6 +45,7 @@ struct made {
 	u32	pid;		/* 0: either of two */
 	u64	before, after;
 	u64	begin, end;
+	bool	back;		/* its record was given back, and is another call's */
 	u32	seen;		/* by which reader */
 	bool	followed;	/* by the reader who follows the CPU */
 };
@@ -197,9 +198,14 @@ static void call_ends(struct writer *w, struct made *made, u64 lost)
 	if (w->exact && slots != U32_MAX && slots + lost != calls)
 		native_fail("%u calls are %u records, and %llu lost, at %llx", calls, slots, lost,
 			    made->before);
-	/* Records that were given back belong to nobody. */
-	for (; w->top > place && w->top >> 32 == place >> 32; w->top--)
-		w->owner[(u32)w->top - 1].place = 0;
+	/* Records that were given back belong to nobody. A reader may just have found one. */
+	for (; w->top > place && w->top >> 32 == place >> 32; w->top--) {
+		struct owner *owner = &w->owner[(u32)w->top - 1];
+
+		if (owner->place == w->top - 1)
+			WRITE_ONCE(w->made[owner->nr % CALLS].back, true);
+		owner->place = 0;
+	}
 	w->top = place;
 	/* The record of a call that interrupted this one may be the only one, if recording was off. */
 	if (slots == 1 && !lost && calls == 1)
@@ -245,7 +251,7 @@ static void check_call(const struct writer *w, const struct made *made, u64 plac
 		wrong = "has another task";
 	else if (place < made->before || place >= READ_ONCE(made->after))
 		wrong = "is out of order";
-	else if (another_owns(owner, place, made->nr))
+	else if (another_owns(owner, place, made->nr) && !READ_ONCE(made->back))
 		wrong = "is in place of another one";
 	else if (made->seen == w->reads)
 		wrong = "is there twice";
