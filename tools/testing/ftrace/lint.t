@@ -187,7 +187,7 @@ while read -r file; do
 done < <(ours -path './patches/*.patch')
 quiet "patches/commits names every patch, and no other" diff \
 	<(awk '$1 == "patch" { print $2 }' patches/commits | LC_ALL=C sort) \
-	<(ours -path './patches/*.patch' | sed 's,.*/,,' | LC_ALL=C sort -u)
+	<(ours -path './patches/*.patch' ! -path './patches/layers/*' | sed 's,.*/,,' | LC_ALL=C sort -u)
 
 while read -r file; do
 	quiet "kernel-doc: $file" kernel_doc "$src/$file"

@@ -10,17 +10,22 @@
 
 #ifdef __SANITIZE_THREAD__
 #undef arch_xchg
-#define arch_xchg(ptr, v)							\
-	__atomic_exchange_n(ptr, (__typeof__(*(ptr)))(v), __ATOMIC_SEQ_CST)
+#define arch_xchg(ptr, v) ({							\
+	__typeof__(*(ptr)) __new = (v), __was;					\
+	__atomic_exchange(ptr, &__new, &__was, __ATOMIC_SEQ_CST);		\
+	__was;									\
+})
 
 #undef arch_try_cmpxchg
-#define arch_try_cmpxchg(ptr, pold, new)					\
-	__atomic_compare_exchange_n(ptr, pold, (__typeof__(*(ptr)))(new), false,	\
-				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+#define arch_try_cmpxchg(ptr, pold, new) ({					\
+	__typeof__(*(ptr)) __new = (new);					\
+	__atomic_compare_exchange(ptr, pold, &__new, false, __ATOMIC_SEQ_CST,	\
+				  __ATOMIC_SEQ_CST);				\
+})
 
 #undef arch_cmpxchg
 #define arch_cmpxchg(ptr, old, new) ({						\
-	__typeof__(*(ptr)) __was = (__typeof__(*(ptr)))(old);			\
+	__typeof__(*(ptr)) __was = (old);					\
 	arch_try_cmpxchg(ptr, &__was, new);					\
 	__was;									\
 })
