@@ -56,6 +56,8 @@ DEFINE_PER_CPU(u32, ftrace_flight_depth);
 /* All recorders. A crash dump is read from here. Changed with flight_mutex held. */
 LIST_HEAD(ftrace_flights);
 static DEFINE_MUTEX(flight_mutex);
+/* Copies that readers have, also of recorders that have ended. Changed with flight_mutex held. */
+static unsigned int flight_nr_copies;
 
 static_assert(offsetof(struct ftrace_flight_cpu, next) == FTRACE_FLIGHT_NEXT);
 static_assert(offsetof(struct ftrace_flight_cpu, off) == FTRACE_FLIGHT_OFF);
@@ -563,7 +565,7 @@ void ftrace_flight_text_gone(unsigned long start, unsigned long end, bool named)
 	int cpu;
 
 	guard(mutex)(&flight_mutex);
-	if (start == end || list_empty(&ftrace_flights))
+	if (start == end || (list_empty(&ftrace_flights) && !flight_nr_copies))
 		return;
 	/* Calls of this text have earlier times, those of later text at this place later ones. */
 	now = get_cycles();
@@ -698,8 +700,7 @@ static int flight_rings_make(struct ftrace_flight *flight, const struct ftrace_f
 	return ret;
 }
 
-/* Frees a recorder that ftrace_flight_alike() has made. Process context, may sleep. */
-void ftrace_flight_free(struct ftrace_flight *flight)
+static void flight_free(struct ftrace_flight *flight)
 {
 	int cpu;
 
@@ -728,7 +729,7 @@ static void flight_free_dead(struct work_struct *work)
 		scoped_guard(mutex, &flight_mutex)
 			list_del(&flight->list);
 		cpuhp_state_remove_instance_nocalls(flight_hotplug, &flight->node);
-		ftrace_flight_free(flight);
+		flight_free(flight);
 	}
 }
 
@@ -769,7 +770,7 @@ static struct ftrace_flight *flight_make(unsigned long size, const char *name, b
 	return flight;
 
 fail:
-	ftrace_flight_free(flight);
+	flight_free(flight);
 	return NULL;
 }
 
@@ -795,7 +796,21 @@ struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, b
  */
 struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight)
 {
-	return flight_make(flight->size, flight->name, flight->timed, flight);
+	struct ftrace_flight *copy = flight_make(flight->size, flight->name, flight->timed, flight);
+
+	if (!copy)
+		return NULL;
+	guard(mutex)(&flight_mutex);
+	flight_nr_copies++;
+	return copy;
+}
+
+/* Frees what ftrace_flight_alike() has made. Process context, may sleep. */
+void ftrace_flight_free(struct ftrace_flight *copy)
+{
+	scoped_guard(mutex, &flight_mutex)
+		flight_nr_copies--;
+	flight_free(copy);
 }
 
 /**

@@ -94,7 +94,7 @@ struct ftrace_flight_at {
 
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed);
 struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight);
-void ftrace_flight_free(struct ftrace_flight *flight);
+void ftrace_flight_free(struct ftrace_flight *copy);
 struct ftrace_flight_at ftrace_flight_where(const struct ftrace_flight_cpu *c);
 struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight);
 void ftrace_flight_put(struct ftrace_flight *flight);

@@ -8,6 +8,7 @@
 #include <linux/timex.h>
 #include <linux/unaligned.h>
 
+#include "ftrace/dispatch.h"
 #include "ftrace/flight.h"
 #include "trace.h"
 #include "targets.h"
@@ -982,8 +983,10 @@ static unsigned int read_all(struct trace_iterator *iter, char *header, size_t s
 static void readers_get_copies(struct kunit *test)
 {
 	struct trace_iterator iter = { .tr = tr, .array_buffer = &tr->array_buffer };
+	unsigned long module = MODULES_END - PAGE_SIZE;
 	long left = native_pages_left;
 	static char header[2048];
+	u64 now = get_cycles();
 
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	iter.trace = tr->current_trace;
@@ -1006,6 +1009,15 @@ static void readers_get_copies(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, glob_match("*\n# nothing is recorded while *-* reads: *", header));
 	ftrace_flight_close(&iter);
 	KUNIT_EXPECT_TRUE(test, flight_records());
+
+	/* A copy stays when the recorder has ended, and so does what modules that go leave behind. */
+	ftrace_flight_open(&iter);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	ftrace_dispatches_wait();
+	ftrace_flight_wait();
+	ftrace_flight_text_gone(module, MODULES_END, false);
+	KUNIT_EXPECT_NE(test, ftrace_flight_name(module, now), module);
+	ftrace_flight_close(&iter);
 }
 
 static struct kunit_case tracer_cases[] = {
