@@ -182,8 +182,11 @@ static bool flight_copy_ring(const struct ftrace_flight_cpu *c, struct ftrace_fl
 	 * Backwards: the word of a record before its time, as in flight_step(). The tasks of groups
 	 * come after the words; pairs with flight_group().
 	 */
-	for (u64 *slot = (u64 *)to->behind; slot-- > (u64 *)to->base; )
+	for (u64 *slot = (u64 *)to->behind; slot-- > (u64 *)to->base; ) {
 		*slot = READ_ONCE(*(u64 *)((unsigned long)slot - shift));
+		if (PAGE_ALIGNED(slot))
+			cond_resched();
+	}
 	/* As above. */
 	smp_rmb();
 	for (u64 *slot = (u64 *)to->dump; slot-- > (u64 *)to->behind; )
@@ -223,7 +226,7 @@ struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight)
 
 	if (!copy)
 		return NULL;
-	/* Whoever switches recording on or off may write it. */
+	/* Written when recording is switched on or off. */
 	copy->start = data_race(flight->start);
 	for_each_possible_cpu(cpu) {
 		struct ftrace_flight_cpu *to = per_cpu_ptr(copy->cpu, cpu);
@@ -237,14 +240,13 @@ struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight)
 			ftrace_flight_free(copy);
 			return NULL;
 		}
-		cond_resched();
 	}
 	return copy;
 }
 
 /*
  * Goes on to what a CPU has recorded since. Returns false if that is nothing. All records up to
- * there are written, because no window is open: one that is open now belongs to later records.
+ * there are written, because no window was open then. A window that opens now has later records.
  */
 static bool flight_go_on(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor)
 {
