@@ -361,7 +361,8 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
 	struct host_regs regs = { g[REG_RIP], g[REG_RSP], g[REG_EFL] };
 
-	if (sig == SIGTRAP && info->si_code == TRAP_TRACE) {
+	/* A debug exception. Some hypervisors lose the bit of DR6 that would make it TRAP_TRACE. */
+	if (sig == SIGTRAP && g[REG_TRAPNO] == 1) {
 		native_step(&regs);
 		g[REG_EFL] = regs.flags;
 		return;
