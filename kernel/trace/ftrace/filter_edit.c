@@ -295,7 +295,7 @@ static int edit_install(struct ftrace_edit *edit)
 }
 
 /**
- * ftrace_edit_commit - end a change: the filter becomes what it was changed to
+ * ftrace_edit_commit - end a change, and install the new filter
  * @edit: the change
  * @ret: 0, or the error for which the filter stays as it is
  *

@@ -225,7 +225,7 @@ static bool flight_fill(struct trace_iterator *iter, struct ftrace_flight_cursor
 	cursor->entry.parent_ip = ftrace_flight_name(call.parent_ip, call.time);
 	/* Who follows the CPU has come to calls that are later than what was known of the clock. */
 	if (cursor->follows && call.time > cursor->stop.cycles) {
-		/* Whoever switches recording on or off may write it. */
+		/* Written when recording is switched on or off. */
 		cursor->start = data_race(cursor->flight->start);
 		/* As above. */
 		cursor->stop = data_race(cursor->flight->stop);

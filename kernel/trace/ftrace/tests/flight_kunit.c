@@ -613,7 +613,6 @@ static void clearing_is_a_place(struct kunit *test)
 	}
 }
 
-/* Between two switches, each group says which task runs when it begins. */
 /*
  * A module goes, and another one comes to its place: the names of what is there now are not those
  * of calls from before, also where no time was recorded in between. What the table of such places
@@ -661,6 +660,7 @@ static void text_that_is_gone_has_no_name(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_flight_name(IP(50), now), IP(50));
 }
 
+/* Between two switches, each group says which task runs when it begins. */
 static void groups_know_their_task(struct kunit *test)
 {
 	struct ftrace_flight *flight = flight_new(test, false);

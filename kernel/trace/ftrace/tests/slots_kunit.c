@@ -118,8 +118,8 @@ static int slots_wait_gone(unsigned long tramp)
 
 /*
  * A plan finds the slots of an ops in the order in which they were made. Make the slot
- * on func1 first, and give the slot on func2 the lower address: the trampoline of
- * func2 takes the place of one that is gone. The batch must be in the order of
+ * on func1 first, and give the slot on func2 the lower address: its trampoline goes
+ * where another one was freed. The batch must be in the order of
  * the addresses, because trap handlers search the batch.
  *
  * Each place is the first that is large enough, and all trampolines that call two ops

@@ -344,7 +344,7 @@ static void follow(struct writer *w)
 		u64 place = place_of(w, &cursor->snap, cursor->place.pos,
 				     !cursor->place.wrapped) - 1;
 
-		/* One that is seen twice is so here. */
+		/* check_call() shall not complain: a call that is shown twice is reported below. */
 		made->seen = w->reads - 1;
 		check_call(w, made, place, &call);
 		if (made->followed || place < w->next)

@@ -204,7 +204,7 @@ static unsigned long nr_entered(const struct ftrace_callback *cb)
 
 /*
  * Without memory, an array keeps an ops that is removed. Calls that never stop must not count
- * themselves in for ever: whoever waits for the ops would seldom find the sums equal.
+ * themselves in for ever: a wait for the ops would seldom find the sums equal.
  */
 static void removed_ops_are_not_counted(struct kunit *test)
 {
