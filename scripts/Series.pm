@@ -32,8 +32,8 @@ use File::Basename 'dirname';
 use File::Find 'find';
 
 my $HERE = dirname(dirname(abs_path(__FILE__)));
-my @TOPS = qw(arch include kernel Documentation tools/testing/selftests tools/tracing/flight-gdb.py
-	      scripts/recordmcount.pl);
+my @TOPS = qw(arch include kernel Documentation tools/testing/selftests tools/tracing/flight
+	      tools/tracing/flight-gdb.py scripts/recordmcount.pl);
 
 # contents FILE
 sub contents {

@@ -109,6 +109,12 @@ ignored=FILE_PATH_CHANGES,MACRO_ARG_UNUSED,MACRO_ARG_REUSE,ARCH_INCLUDE_LINUX,UN
 ignored+=,ALLOC_WITH_SIZEOF,CONST_STRUCT,UNKNOWN_COMMIT_ID
 checkpatch()
 {
+	local ignored=$ignored
+
+	# A program has names of libraries, and a signal handler.
+	if grep -q '^+++ b/tools/.*\.[ch]$' "$1"; then
+		ignored+=,CAMELCASE,PREFER_DEFINED_ATTRIBUTE_MACRO,VOLATILE
+	fi
 	(cd "$src" && perl scripts/checkpatch.pl --strict --terse --no-summary --show-types \
 		--ignore "$ignored" "$1") 2>&1
 }
@@ -214,7 +220,7 @@ refuses()
 	cp -r arch include kernel Documentation scripts patches Kconfig "$work/repo"
 	mkdir -p "$work/repo/tools/testing"
 	cp -r tools/testing/selftests "$work/repo/tools/testing"
-	cp --parents tools/tracing/flight-gdb.py "$work/repo"
+	cp -r --parents tools/tracing/flight tools/tracing/flight-gdb.py "$work/repo"
 	(cd "$work/repo" && "$@")
 	if "$work/repo/scripts/make-series" "$base" "$work/refused" >"$work/out" 2>&1; then
 		failed "refuses $what"

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The guest's half of guest.t: takes snapshots, and prints them and the trace.
+
+H=/host/programs
+T=/sys/kernel/tracing/instances/flight
+
+# show_file NAME
+show_file() {
+	echo "begin $1"
+	base64 "/tmp/$1"
+	echo end
+}
+
+$H/flight start --size 1 -F vfs_read -F 'ksys_re*'
+i=0
+while [ $i -lt 5 ]; do
+	read -r _ < /proc/version
+	i=$((i + 1))
+done
+echo 0 > $T/tracing_on
+$H/flight snapshot -o /tmp/few
+sed -n 's/^.*-\([0-9]*\) *\[\([0-9]*\)\] [^ ]* *\([0-9.]*\): \([^ ]* <-[^ ]*\)$/trace \1 \2 \3 \4/p' $T/trace
+show_file few
+
+$H/flight start --size 8 --time
+# shellcheck disable=SC2012 # this is to make calls
+ls -l /proc | head -n 3 > /dev/null
+$H/flight snapshot --last 1000 -o /tmp/all
+show_file all
+
+$H/flight snapshot --trigger __x64_sys_sync --last 100 -o /tmp/trigger &
+sleep 1
+sync
+wait
+show_file trigger
+$H/flight status
+$H/flight stop
+$H/flight status

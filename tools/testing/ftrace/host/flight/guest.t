@@ -1,0 +1,65 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# tools/tracing/flight in a guest: its snapshots have the calls of the file trace, a trigger takes one
+# where it should, and it is exported.
+
+use strict;
+use warnings;
+use File::Copy;
+use File::Temp qw(tempdir);
+use FindBin;
+use JSON::PP;
+use MIME::Base64;
+use Test::More;
+
+my $root = "$FindBin::Bin/../../../../..";
+chomp(my $build = `$root/scripts/build-dir`);
+my $image = $ENV{FLIGHT_KERNEL} // "$build/small/arch/x86/boot/bzImage";
+my $dir = tempdir(CLEANUP => 1);
+
+plan(skip_all => "no $image") if !-e $image;
+plan(skip_all => 'no libtracefs') if system('pkg-config --exists libtracefs zlib');
+mkdir "$dir/programs";
+is(system("make -s -C $root/tools/tracing/flight O=$dir/programs STATIC=1 > $dir/log 2>&1"), 0,
+	'the program builds') or diag(`cat $dir/log`);
+copy("$FindBin::Bin/guest.sh", "$dir/programs/guest.sh");
+chmod 0755, "$dir/programs/guest.sh";
+my $said = `$root/tools/vm/guest -k '$image' -d $dir/programs -l $dir/console -t 280 -a kunit.enable=0 /host/programs/guest.sh 2>&1`;
+is($?, 0, 'the guest ends') or diag(substr $said, -2000);
+$said =~ s/\r//g;
+
+my %file;
+while ($said =~ /^begin (\w+)\n(.*?)^end$/msg) {
+	$file{$1} = "$dir/$1";
+	open my $out, '>:raw', $file{$1} or die "$dir: $!\n";
+	print {$out} decode_base64($2);
+	close $out or die "$dir: $!\n";
+}
+is_deeply([sort keys %file], ['all', 'few', 'trigger'], 'there are files') or diag(substr $said, 0, 2000);
+
+# show NAME OPTION...
+sub show {
+	my ($name, @options) = @_;
+	return scalar `$dir/programs/flight show @options $dir/$name 2>&1`;
+}
+
+my @want = $said =~ /^trace (\d+ \d+ [\d.]+ \S+ <-\S+)$/mg;
+my @got = map { /-(\d+) +\[(\d+)\] +([\d.]+): (\S+ <-\S+)$/ ? "$1 $2 $3 $4" : () } split /\n/, show('few', '--flat');
+cmp_ok(scalar @want, '>', 10, 'the trace has calls');
+# The trace rounds times.
+s/^(\d+ \d+) [\d.]+/$1/ for @want, @got;
+is("@got", "@want", 'a snapshot has the calls of the trace');
+like(show('few'), qr/us \| (\s*)ksys_read\n.*us \| \1  vfs_read\n/, '  as trees');
+like(show('all'), qr/-\d+ .*\| +iterate_dir\n/, 'another one has the calls of all functions');
+like(show('trigger', '--flat', '--reverse'), qr/\A(?:#.*\n)*(?:.*\n){0,200}.*: __x64_sys_sync <-/,
+	'a trigger takes one when its function is called');
+like($said, qr/^tracer flight, recording on, 8192 kB for each CPU$/m, 'the status while it records');
+like($said, qr/^off$/m, '  and when it was stopped');
+
+is(system("$dir/programs/flight export --chrome -o $dir/chrome.json $file{all}"), 0, 'it is exported');
+open my $in, '<:raw', "$dir/chrome.json" or die "$dir: $!\n";
+my $events = decode_json(join '', <$in>)->{traceEvents};
+cmp_ok(scalar @$events, '>', 1000, '  with many slices');
+copy($file{all}, $ENV{FLIGHT_KEEP}) if $ENV{FLIGHT_KEEP};
+done_testing();

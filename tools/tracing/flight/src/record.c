@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The recorder of the kernel: the tracer "flight" in an instance of its own, so that others trace
+ * as they like.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <tracefs.h>
+#include <unistd.h>
+
+#include "flight.h"
+
+#define INSTANCE	"flight"
+#define MAX_CPUS	8192
+
+static struct tracefs_instance *instance;
+
+static void set(const char *file, const char *value)
+{
+	if (tracefs_instance_file_write(instance, file, value) < 0)
+		die("cannot write \"%s\" to %s: %s", value, file, strerror(errno));
+}
+
+static void append(const char *file, const char *value)
+{
+	if (tracefs_instance_file_append(instance, file, value) < 0)
+		die("cannot add \"%s\" to %s: %s", value, file, strerror(errno));
+}
+
+static char *get(const char *file)
+{
+	char *text = tracefs_instance_file_read(instance, file, NULL);
+
+	if (!text)
+		die("cannot read %s: %s", file, strerror(errno));
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+static void find_instance(void)
+{
+	if (!tracefs_instance_exists(INSTANCE))
+		die("nothing is recorded: see flight start");
+	instance = tracefs_instance_create(INSTANCE);
+	if (!instance)
+		die("no instance %s: %s", INSTANCE, strerror(errno));
+}
+
+/* "0-3,5": each CPU is true in @cpus. */
+static void parse_cpus(const char *list, bool *cpus)
+{
+	char *end = (char *)list;
+
+	do {
+		unsigned long from = strtoul(end, &end, 10), to = from;
+
+		if (*end == '-')
+			to = strtoul(end + 1, &end, 10);
+		if (from > to || to >= MAX_CPUS)
+			die("no list of CPUs: %s", list);
+		while (from <= to)
+			cpus[from++] = true;
+	} while (*end++ == ',');
+	if (end[-1] || !*list)
+		die("no list of CPUs: %s", list);
+}
+
+static void set_cpus(const char *list)
+{
+	static char mask[MAX_CPUS / 4 + MAX_CPUS / 32 + 1];
+	static bool cpus[MAX_CPUS];
+	int last = sysconf(_SC_NPROCESSORS_CONF) - 1, len = 0;
+
+	parse_cpus(list, cpus);
+	for (int digit = last / 4; digit >= 0; digit--) {
+		const bool *cpu = &cpus[4 * digit];
+
+		len += sprintf(mask + len, "%x%s", cpu[0] | cpu[1] << 1 | cpu[2] << 2 | cpu[3] << 3,
+			       digit && digit % 8 == 0 ? "," : "");
+	}
+	set("tracing_cpumask", mask);
+}
+
+int cmd_start(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "time", no_argument, NULL, 't' },
+		{ "size", required_argument, NULL, 's' },
+		{ "cpu", required_argument, NULL, 'c' },
+		{ }
+	};
+	const char *cpus = NULL;
+	bool timed = false;
+	char text[32];
+	int opt;
+
+	instance = tracefs_instance_create(INSTANCE);
+	if (!instance)
+		die("no instance %s: %s", INSTANCE, strerror(errno));
+	set("current_tracer", "nop");
+	set("set_ftrace_filter", "\n");
+	set("set_ftrace_pid", "\n");
+	while ((opt = getopt_long(argc, argv, "F:p:", options, NULL)) != -1) {
+		switch (opt) {
+		case 'F':
+			append("set_ftrace_filter", optarg);
+			break;
+		case 'p':
+			append("set_ftrace_pid", optarg);
+			break;
+		case 't':
+			timed = true;
+			break;
+		case 's':
+			snprintf(text, sizeof(text), "%lu", strtoul(optarg, NULL, 10) * 1024);
+			set("flight_size_kb", text);
+			break;
+		case 'c':
+			cpus = optarg;
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (cpus)
+		set_cpus(cpus);
+	set("options/flight-time", timed ? "1" : "0");
+	set("current_tracer", "flight");
+	set("tracing_on", "1");
+	return 0;
+}
+
+int cmd_stop(int argc, char **argv)
+{
+	if (!tracefs_instance_exists(INSTANCE))
+		return 0;
+	find_instance();
+	set("current_tracer", "nop");
+	if (tracefs_instance_destroy(instance))
+		die("%s is in use", INSTANCE);
+	return 0;
+}
+
+int cmd_status(int argc, char **argv)
+{
+	if (!tracefs_instance_exists(INSTANCE)) {
+		printf("off\n");
+		return 0;
+	}
+	find_instance();
+	printf("tracer %s, recording %s, %s kB for each CPU\n", get("current_tracer"),
+	       get("tracing_on")[0] == '1' ? "on" : "off", get("flight_size_kb"));
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		char file[64], *stats, *line;
+
+		snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
+		stats = tracefs_instance_file_read(instance, file, NULL);
+		for (line = strtok(stats, "\n"); line; line = strtok(NULL, "\n"))
+			if (!strncmp(line, "flight ", 7))
+				printf("CPU %d: %s\n", cpu, line + 7);
+		free(stats);
+	}
+	return 0;
+}
+
+/* Symbols of the kernel, by address; and the number of each that has a name in the file. */
+struct symbol {
+	uint64_t	addr;
+	char		*name;
+	uint32_t	nr;		/* + 1 */
+};
+
+static struct symbol *symbols;
+static size_t nr_symbols;
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void read_symbols(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char line[512], name[256], module[128];
+	uint64_t addr;
+	char type;
+
+	if (!f)
+		die("/proc/kallsyms: %s", strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		int n = sscanf(line, "%" SCNx64 " %c %255s %127s", &addr, &type, name, module);
+		struct symbol *s;
+
+		if (n < 3 || !strchr("tTwW", type))
+			continue;
+		symbols = grow(symbols, nr_symbols, sizeof(*symbols));
+		s = &symbols[nr_symbols++];
+		*s = (struct symbol){ .addr = addr };
+		if (asprintf(&s->name, "%s%s%s", name, n == 4 ? " " : "", n == 4 ? module : "") < 0)
+			die("no memory");
+	}
+	fclose(f);
+	qsort(symbols, nr_symbols, sizeof(*symbols), by_address);
+	if (!nr_symbols || !symbols[nr_symbols - 1].addr)
+		die("/proc/kallsyms has no addresses");
+}
+
+struct snapshot {
+	struct flight		flight;
+	struct tep_event	*function;
+	struct tep_format_field	*ip, *parent_ip;
+	int			function_id, print_id;
+	struct tep_handle	*tep;
+	char			marker[64];
+	bool			*cpus;
+	int			pid;
+	uint64_t		last;
+	bool			shows;
+	size_t			shown;
+	uint32_t		*tasks;		/* number + 1 of each task, see task_of() */
+	size_t			nr_keys;
+};
+
+/* All code of the kernel is in the upper 2 GB. */
+static uint32_t name_of(struct flight *flight, uint32_t address)
+{
+	size_t low = 0, high = nr_symbols;
+	uint64_t addr = (int32_t)address;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols[middle].addr <= addr)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (!symbols[low].nr) {
+		flight->names = grow(flight->names, flight->nr_names, sizeof(*flight->names));
+		flight->names[flight->nr_names++] = symbols[low].name;
+		symbols[low].nr = flight->nr_names;
+	}
+	return symbols[low].nr - 1;
+}
+
+/* CPUs have an idle task each, and its PID is always 0. */
+static uint32_t task_of(struct snapshot *s, int pid, int cpu)
+{
+	struct flight *flight = &s->flight;
+	size_t key = pid > 0 ? MAX_CPUS + (size_t)pid : (size_t)cpu;
+
+	if (key >= s->nr_keys) {
+		size_t nr = 2 * key + MAX_CPUS;
+
+		s->tasks = xrealloc(s->tasks, nr, sizeof(*s->tasks));
+		memset(s->tasks + s->nr_keys, 0, (nr - s->nr_keys) * sizeof(*s->tasks));
+		s->nr_keys = nr;
+	}
+	if (!s->tasks[key]) {
+		flight->tasks = grow(flight->tasks, flight->nr_tasks, sizeof(*flight->tasks));
+		flight->tasks[flight->nr_tasks++] =
+			(struct task){ pid, pid > 0 ? "<...>" : "<idle>" };
+		s->tasks[key] = flight->nr_tasks;
+	}
+	return s->tasks[key] - 1;
+}
+
+/* Returns not 0 at the end of the snapshot, which the marker is. */
+static int note(struct tep_event *event, struct tep_record *record, int cpu, void *data)
+{
+	struct snapshot *s = data;
+	struct flight *flight = &s->flight;
+	uint64_t ip, parent_ip;
+	struct call *call;
+	int pid;
+
+	if (event->id == s->print_id)
+		return *s->marker &&
+		       memmem(record->data, record->size, s->marker, strlen(s->marker));
+	if (event->id != s->function_id || (s->cpus && !s->cpus[cpu]))
+		return 0;
+	pid = tep_data_pid(s->tep, record);
+	if (s->pid && pid != s->pid)
+		return 0;
+	memcpy(&ip, record->data + s->ip->offset, sizeof(ip));
+	memcpy(&parent_ip, record->data + s->parent_ip->offset, sizeof(parent_ip));
+	flight->calls = grow(flight->calls, flight->nr_calls, sizeof(*flight->calls));
+	call = &flight->calls[flight->nr_calls++];
+	/* Names come later: meanwhile the rings are overwritten. */
+	*call = (struct call){ record->ts, task_of(s, pid, cpu), ip, parent_ip, cpu };
+	if (flight->nr_calls > 1 && call->time < call[-1].time)
+		call->time = call[-1].time;
+	if (s->shows && flight->nr_calls >> 20 != s->shown) {
+		s->shown = flight->nr_calls >> 20;
+		fprintf(stderr, "\r%zu million calls", s->shown);
+	}
+	return 0;
+}
+
+static void read_comms(struct snapshot *s)
+{
+	char *text = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL), *line;
+
+	for (line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n")) {
+		char *comm;
+		size_t key = MAX_CPUS + strtoul(line, &comm, 10);
+
+		if (*comm == ' ' && key > MAX_CPUS && key < s->nr_keys && s->tasks[key])
+			s->flight.tasks[s->tasks[key] - 1].comm = comm + 1;
+	}
+}
+
+static char *describe(void)
+{
+	time_t now = time(NULL);
+	struct utsname uts;
+	char date[32], *info;
+
+	uname(&uts);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+	if (asprintf(&info, "host=%s\nkernel=%s %s\ndate=%s\nclock=%s\n", uts.nodename, uts.release,
+		     uts.version, date, tracefs_get_clock(instance)) < 0)
+		die("no memory");
+	return info;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	interrupted = 1;
+}
+
+/* Records until a function is called, or an event comes. */
+static void wait_for(const char *func, char *event, const char *filter)
+{
+	char command[512], file[256];
+
+	if (func) {
+		snprintf(file, sizeof(file), "set_ftrace_filter");
+		snprintf(command, sizeof(command), "%s:traceoff:1", func);
+	} else {
+		char *name = strchr(event, ':');
+
+		if (!name)
+			die("no event: %s", event);
+		*name++ = 0;
+		snprintf(file, sizeof(file), "events/%s/%s/trigger", event, name);
+		snprintf(command, sizeof(command), "traceoff:1%s%s", filter ? " if " : "",
+			 filter ? filter : "");
+	}
+	signal(SIGINT, on_signal);
+	append(file, command);
+	while (!interrupted && get("tracing_on")[0] == '1')
+		usleep(10000);
+	/* It may be gone, as it was executed. */
+	memmove(command + 1, command, strlen(command) + 1);
+	command[0] = '!';
+	tracefs_instance_file_append(instance, file, command);
+	set("tracing_on", "0");
+}
+
+int cmd_snapshot(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "last", required_argument, NULL, 'l' },
+		{ "cpu", required_argument, NULL, 'c' },
+		{ "trigger", required_argument, NULL, 't' },
+		{ "event", required_argument, NULL, 'e' },
+		{ }
+	};
+	static const char * const systems[] = { "ftrace", NULL };
+	const char *out = NULL, *func = NULL, *filter = NULL;
+	struct snapshot s = { .shows = isatty(2) };
+	struct flight *flight = &s.flight;
+	char *event = NULL;
+	size_t skip = 0;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "o:p:", options, NULL)) != -1) {
+		switch (opt) {
+		case 'o':
+			out = optarg;
+			break;
+		case 'p':
+			s.pid = atoi(optarg);
+			break;
+		case 'l':
+			s.last = strtoull(optarg, NULL, 10) * 1000000;
+			break;
+		case 'c':
+			s.cpus = calloc(MAX_CPUS, 1);
+			parse_cpus(optarg, s.cpus);
+			break;
+		case 't':
+			func = optarg;
+			break;
+		case 'e':
+			event = optarg;
+			if (optind < argc && argv[optind][0] != '-')
+				filter = argv[optind++];
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (!out)
+		die("where to? flight snapshot -o FILE");
+	find_instance();
+	s.tep = tracefs_local_events_system(NULL, systems);
+	if (!s.tep)
+		die("no events: %s", strerror(errno));
+	s.function = tep_find_event_by_name(s.tep, "ftrace", "function");
+	if (!s.function)
+		die("no event ftrace:function");
+	s.function_id = s.function->id;
+	s.ip = tep_find_field(s.function, "ip");
+	s.parent_ip = tep_find_field(s.function, "parent_ip");
+	s.print_id = tep_find_event_by_name(s.tep, "ftrace", "print")->id;
+
+	if (func || event) {
+		wait_for(func, event, filter);
+	} else {
+		snprintf(s.marker, sizeof(s.marker), "flight snapshot of %d", getpid());
+		/* If recording is off, there is nothing to wait for. */
+		if (tracefs_instance_file_write(instance, "trace_marker", s.marker) < 0)
+			s.marker[0] = 0;
+	}
+	tracefs_iterate_raw_events(s.tep, instance, NULL, 0, note, &s);
+	if (func || event)
+		set("tracing_on", "1");
+	read_symbols();
+	for (size_t i = 0; i < flight->nr_calls; i++) {
+		flight->calls[i].func = name_of(flight, flight->calls[i].func);
+		flight->calls[i].caller = name_of(flight, flight->calls[i].caller);
+	}
+	read_comms(&s);
+	flight->info = describe();
+	if (s.last)
+		while (skip < flight->nr_calls && flight->calls[skip].time + s.last <
+		       flight->calls[flight->nr_calls - 1].time)
+			skip++;
+	flight->calls += skip;
+	flight->nr_calls -= skip;
+	flight_write(flight, out);
+	if (s.shows)
+		fprintf(stderr, "\r");
+	printf("%zu calls of %zu tasks\n", flight->nr_calls, flight->nr_tasks);
+	return 0;
+}
