@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# trace-cmd and the flight recorder: extract writes what the file trace shows.
+# trace-cmd and the flight recorder: extract writes what the file trace shows, and record follows the
+# recorder while a command runs.
 
 . "$(dirname "$0")/tap.sh"
 grep -qw flight "$TRACING/available_tracers" || skip_all "this kernel has no flight recorder"
@@ -29,6 +30,15 @@ is "$(calls < "$TMP.report" | diff "$TMP.want" -)" "" "extract writes the calls 
 like "$(cat "$TMP.report")" 'sched_switch:' "the report has the events, too"
 ok "reset" trace-cmd reset
 is "$(cat "$TRACING/current_tracer")" nop "no tracer is left"
+rm -f "$dat"
+
+ok "record" trace-cmd record -p flight -l 'vfs_*' -l 'ksys_*' -e sched:sched_switch -o "$dat" \
+	cat /proc/version /proc/version /proc/version
+trace-cmd report -O parent "$dat" > "$TMP.report" 2> "$TMP.said"
+is "$(grep -v '^ *$' "$TMP.said")" "" "report finds nothing wrong with what was recorded"
+at_least "$(grep '^ *cat-' "$TMP.report" | calls | grep -c 'vfs_read <-ksys_read')" 6 "the command's reads were recorded"
+like "$(cat "$TMP.report")" 'sched_switch:' "and events"
+ok "reset" trace-cmd reset
 rm -f "$dat"
 
 done_testing
