@@ -30,10 +30,10 @@ sub known {
 	return $word =~ /^(?:boot|kunit)$/ || -f "$tests/guest/$word" || $word =~ /\.t$/ && -f "$tests/$word";
 }
 
-my $planter = "$FindBin::RealBin/fault";
+my $planter = "$tests/run-mutants";
 my $tree = tempdir(CLEANUP => 1);
-for my $name (split /\n/, qx($planter list)) {
-	my ($file, $fault, @lines) = split /\n/, qx($planter show $name);
+for my $name (split /\n/, qx($planter -l)) {
+	my ($file, $fault, @lines) = split /\n/, qx($planter -s $name);
 	my @bad;
 
 	push @bad, 'no line that says the fault' if $fault !~ /^\w.{20,}[^.]$/;
@@ -49,14 +49,11 @@ for my $name (split /\n/, qx($planter list)) {
 	my $from = -f "$root/$own/$file" && !(grep { /^Tests: 7\.3 / } @lines) ? "$own/$file" : $file;
 	make_path(dirname("$tree/$file"));
 	copy("$root/$from", "$tree/$file") or push @bad, "no file $from";
-	push @bad, 'cannot be planted' if system "$planter plant $name $tree";
+	push @bad, 'cannot be planted' if system "$planter -p $name $tree";
 	is(join('; ', @bad), '', "$name: the fault is in order");
 	$faulty{$from} = 1;
 }
-for my $bad (['no fault nothing', 'plant', 'nothing', $tree], ['usage', 'show'], ['usage']) {
-	my ($message, @words) = @$bad;
-	like(qx($planter @words 2>&1), qr/^(?:fault: )?$message/, "fault @words: a message");
-}
+like(qx($planter @$_ 2>&1), qr/^usage/m, "run-mutants @$_: a message") for ['nothing'], ['-p', 'nothing', $tree], ['-x'];
 
 # "make faults" generates those of .c files. Without a fault are names.h, where any other bit for a
 # character is as good, core.h, where a loop that does not yield only takes time, sysctl.h, which has no
