@@ -5,7 +5,9 @@
 
 . "$(dirname "$0")/tap.sh"
 
-set_to 'vfs_read vfs_write' set_ftrace_filter
+works "pwrite() to a file that is only written" pwrite "$TRACING/set_ftrace_filter" "vfs_read
+"
+echo vfs_write >> "$TRACING/set_ftrace_filter"
 works "switch function on" write "$TRACING/current_tracer" function
 record read_bytes 20
 is "$(traced)" "vfs_read vfs_write" "the trace holds the functions asked for and no others"

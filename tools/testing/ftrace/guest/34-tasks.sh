@@ -53,19 +53,6 @@ base_todo is "$(only "$leader" "$one" "$two")" "only these" "all its threads are
 three=$(tell thread)
 look
 base_todo is "$(only "$leader" "$one" "$two" "$three")" "only these" "a thread that is started later is traced"
-base_todo works "a thread beside it" append "$P" "$$
-"
-look
-base_todo is "$(only $$ "$leader" "$one" "$two" "$three")" "only these" "a thread and a process are traced"
-works "a number" write "$P" "$one"
-look
-is "$(only "$one")" "only these" "  is one thread, as ever"
-set_to "" set_ftrace_pid
-set_to "tgid:$leader" set_ftrace_notrace_pid
-base_todo works "one of its threads to trace" write "$P" "$one $$"
-look
-base_todo is "$(only $$)" "only these" "not to trace has the last word"
-set_to "" set_ftrace_notrace_pid
 set_to "" set_ftrace_pid
 
 # fork, exec and exit.
@@ -146,29 +133,6 @@ wait $busy
 rm "$TMP.stop"
 set_to "" set_ftrace_pid
 
-# Two instances on one function, for different tasks.
-a=$TRACING/instances/a
-b=$TRACING/instances/b
-mkdir "$a" "$b"
-set_to nop current_tracer
-for dir in "$a" "$b"; do
-	echo vfs_read > "$dir/set_ftrace_filter"
-	echo function > "$dir/current_tracer"
-done
-echo "$leader" > "$a/set_ftrace_pid"
-echo "$four" > "$b/set_ftrace_pid"
-: > "$a/trace"
-: > "$b/trace"
-tell call > /dev/null
-is "$(pids_in "$a") $(pids_in "$b")" "$leader $four" "two instances trace one task each"
-echo > "$a/set_ftrace_pid"
-: > "$a/trace"
-: > "$b/trace"
-tell call > /dev/null
-is "$(pids_in "$a" | grep -cw "$four") $(pids_in "$b")" "1 $four" "the filter of one of them goes"
-rmdir "$a" "$b"
-set_to function current_tracer
-
 # CPUs that tracing_cpumask leaves out.
 last=$(($(nproc) - 1))
 if [ "$last" -gt 0 ]; then
@@ -226,18 +190,8 @@ if grep -qw function_graph "$TRACING/available_tracers" && [ -e "$TRACING/functi
 	set_to 1 function_profile_enabled
 	look
 	is "$(graph_pids)" "$leader" "beside the profiler it traces the chosen task only"
-	# A task that sleeps.
-	set_to 1 set_ftrace_pid
-	set_to 0 function_profile_enabled
-	set_to 1 function_profile_enabled
-	look
-	at_least "$(awk '$1 == "vfs_read" { n += $2 } END { print n }' "$TRACING"/trace_stat/function*)" 3 \
-		"beside it the profiler counts the calls of other tasks"
 	set_to 0 function_profile_enabled
 	set_to "" set_ftrace_pid
-	look
-	like " $(graph_pids) " " $leader .*" "without a pid the graph tracer traces the process"
-	like " $(graph_pids) " " $$ " "without a pid the graph tracer traces another process"
 	set_to 0 options/funcgraph-proc
 	set_to nop current_tracer
 else

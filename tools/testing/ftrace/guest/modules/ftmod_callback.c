@@ -34,13 +34,6 @@ static noinline __noclone long ftmod_cb_two(long a, long b)
 	return 2000 + 10 * a + b;
 }
 
-/* Where an IPMODIFY ops sends calls of ftmod_cb_one(). */
-static noinline __noclone long ftmod_cb_new(long a, long b)
-{
-	barrier();
-	return 3000 + 10 * a + b;
-}
-
 static noinline __noclone long ftmod_cb_many(long a, long b, long c, long d, long e, long f, long g, long h)
 {
 	barrier();
@@ -88,13 +81,6 @@ static void notrace look_at_regs(unsigned long ip, unsigned long parent_ip, stru
 		t->args[i] = ftrace_regs_get_argument(fregs, i);
 	t->return_ip = *(unsigned long *)ftrace_regs_get_stack_pointer(fregs);
 	t->regs_ip = ftrace_regs_get_instruction_pointer(fregs);
-}
-
-static void notrace redirect(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			     struct ftrace_regs *fregs)
-{
-	count_hit(ip, parent_ip, op, fregs);
-	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)ftmod_cb_new);
 }
 
 static void notrace change_first_argument(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
@@ -227,25 +213,6 @@ static void run_regs(void)
 	stop_ops(a);
 }
 
-static void run_ipmodify(void)
-{
-	struct test_ops *a = &tests[0], *b = &tests[1];
-	long got;
-
-	if (start_ops(a, redirect, FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY, "ftmod_cb_one"))
-		return;
-	got = ftmod_cb_one(1, 2);
-	check(got == 3012, "a call goes where the callback points: %ld", got);
-	if (start_ops(b, count_hit, 0, "ftmod_cb_one"))
-		return;
-	got = ftmod_cb_one(1, 2);
-	check(got == 3012 && atomic_read(&b->hits) == 1, "a call goes where the callback points, beside another ops: %ld", got);
-	stop_ops(a);
-	got = ftmod_cb_one(1, 2);
-	check(got == 1012 && atomic_read(&b->hits) == 2, "a call goes on when that callback is gone: %ld", got);
-	stop_ops(b);
-}
-
 static void run_recursion(void)
 {
 	struct test_ops *a = &tests[0], *b = &tests[1];
@@ -372,7 +339,6 @@ static void run_fprobe(void)
 
 const struct run runs[] = {
 	{ "regs", run_regs },
-	{ "ipmodify", run_ipmodify },
 	{ "recursion", run_recursion },
 	{ "stack", run_stack },
 	{ "fprobe", run_fprobe },

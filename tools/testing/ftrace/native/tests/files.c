@@ -61,6 +61,14 @@ static void long_words_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_write_len(f, "native_func_203 ", 16), -EINVAL);
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "native_func_201\n");
+	/* The longest that is taken has room for the longest symbol as it is printed. */
+	memset(word, '*', KSYM_SYMBOL_LEN + 3);
+	memcpy(word, "native_func_202", 15);
+	word[KSYM_SYMBOL_LEN + 3] = '\0';
+	echo(test, FILTER, O_TRUNC, word, 0, "native_func_202\n");
+	word[KSYM_SYMBOL_LEN + 3] = '*';
+	word[KSYM_SYMBOL_LEN + 4] = '\0';
+	echo(test, FILTER, O_APPEND, word, -EINVAL, "native_func_202\n");
 	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
 }
 

@@ -104,17 +104,6 @@ static void lists_choose_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, traced_pids(), ALL);
 }
 
-/* A tracer that starts after the list was written turns tasks away before its callback, too. */
-static void tracers_start_with_a_guard(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "nop"), 0);
-	KUNIT_EXPECT_NULL(test, tr->ops->guard);
-	echo(test, PIDS, O_TRUNC, "3", 0, "3\n");
-	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "function"), 0);
-	KUNIT_EXPECT_NOT_NULL(test, tr->ops->guard);
-	echo(test, PIDS, O_TRUNC, "", 0, NONE);
-}
-
 /* A file that is opened while its instance goes. */
 static void files_of_gone_instances_do_not_open(struct kunit *test)
 {
@@ -134,29 +123,6 @@ static void files_of_gone_instances_do_not_open(struct kunit *test)
 	mutex_lock(&trace_types_lock);
 	list_add(&tr->list, &ftrace_trace_arrays);
 	mutex_unlock(&trace_types_lock);
-}
-
-/* The task that runs when a list is written is checked at once. */
-static void running_task_is_checked(struct kunit *test)
-{
-	unsigned int before;
-
-	echo(test, PIDS, O_TRUNC, "3", 0, "3\n");
-	before = events_of(tr);
-	ftrace_kunit_func1(1);
-	KUNIT_EXPECT_EQ(test, events_of(tr), before);
-	echo(test, PIDS, O_APPEND, "2", 0, "2\n3\n");
-	ftrace_kunit_func1(1);
-	KUNIT_EXPECT_EQ(test, events_of(tr), before + 1);
-	echo(test, NO_PIDS, O_TRUNC, "2", 0, "2\n");
-	ftrace_kunit_func1(1);
-	KUNIT_EXPECT_EQ(test, events_of(tr), before + 1);
-	echo(test, PIDS, O_TRUNC, "", 0, NONE);
-	ftrace_kunit_func1(1);
-	KUNIT_EXPECT_EQ(test, events_of(tr), before + 1);
-	echo(test, NO_PIDS, O_TRUNC, "", 0, NONE);
-	ftrace_kunit_func1(1);
-	KUNIT_EXPECT_EQ(test, events_of(tr), before + 2);
 }
 
 static void refused_writes_change_nothing(struct kunit *test)
@@ -590,30 +556,6 @@ static void first_pids_need_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_rmdir("q"), 0);
 }
 
-static int make_guard(void *data)
-{
-	struct ftrace_guard **guard = data;
-
-	*guard = ftrace_guard_make(1);
-	return *guard ? 0 : -ENOMEM;
-}
-
-static void put_guard(void *data)
-{
-	struct ftrace_guard **guard = data;
-
-	guard(mutex)(&ftrace_lock);
-	ftrace_guard_put(*guard);
-}
-
-static void guards_need_memory(struct kunit *test)
-{
-	struct ftrace_guard *guard = NULL;
-	struct native_op op = { make_guard, put_guard, &guard };
-
-	KUNIT_EXPECT_EQ(test, native_sweep(test, &op), 2U);
-}
-
 static void files_leave_nothing(struct kunit *test)
 {
 	restore_pids(NULL);
@@ -631,9 +573,7 @@ static void writes_leave_nothing(struct kunit *test)
 
 static struct kunit_case pids_cases[] = {
 	KUNIT_CASE(lists_choose_tasks),
-	KUNIT_CASE(tracers_start_with_a_guard),
 	KUNIT_CASE(files_of_gone_instances_do_not_open),
-	KUNIT_CASE(running_task_is_checked),
 	KUNIT_CASE(refused_writes_change_nothing),
 	KUNIT_CASE(tracers_come_and_go),
 	KUNIT_CASE(options_fail_without_memory),
@@ -648,7 +588,6 @@ static struct kunit_case pids_cases[] = {
 	KUNIT_CASE(writes_fail_without_memory),
 	KUNIT_CASE(all_ops_or_none_change),
 	KUNIT_CASE(first_pids_need_memory),
-	KUNIT_CASE(guards_need_memory),
 	KUNIT_CASE(writes_leave_nothing),
 	{ }
 };
