@@ -79,17 +79,6 @@ void host_reserve(void *addr, unsigned long size)
 		host_abort();
 }
 
-int host_map_zero(void *addr, unsigned long size)
-{
-	return mmap(addr, size, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0) == addr;
-}
-
-void host_unmap(void *addr, unsigned long size)
-{
-	munmap(addr, size);
-}
-
 /* Any use is a crash. */
 void host_forbid(void *addr, unsigned long size)
 {

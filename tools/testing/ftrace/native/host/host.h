@@ -18,9 +18,6 @@ void host_free(void *p);
 int host_text_create(unsigned long size);
 void host_text_copy(unsigned long offset, const void *from, unsigned long size);
 void *host_map(void *addr, unsigned long size, unsigned long offset, int write, int exec);
-/* Memory that is 0, at @addr. Returns 0 if there is none. */
-int host_map_zero(void *addr, unsigned long size);
-void host_unmap(void *addr, unsigned long size);
 /* Memory for host_map() at fixed addresses outside the image of the program. */
 void host_reserve(void *addr, unsigned long size);
 void host_forbid(void *addr, unsigned long size);

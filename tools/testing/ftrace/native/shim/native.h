@@ -128,7 +128,6 @@ void native_percpu_init(void);
 void native_work_init(void);
 void native_text_done(void);
 void native_text_end(void);
-void native_pv_init(void);
 
 /* Where the byte at an address of text can be written. */
 char *native_text_alias(unsigned long addr);

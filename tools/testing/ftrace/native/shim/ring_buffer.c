@@ -64,11 +64,6 @@ unsigned long ring_buffer_size(struct trace_buffer *b, int cpu)
 	return b->size;
 }
 
-bool ring_buffer_expanded(struct trace_buffer *b)
-{
-	return true;
-}
-
 void ring_buffer_set_flight(struct trace_buffer *b, struct ftrace_flight *flight)
 {
 	WRITE_ONCE(b->flight, flight);
@@ -242,10 +237,7 @@ void ring_buffer_reset(struct trace_buffer *b)
 
 void ring_buffer_set_clock(struct trace_buffer *b, u64 (*clock)(void)) { }
 void ring_buffer_wake_waiters(struct trace_buffer *b, int cpu) { }
-void ring_buffer_nest_start(struct trace_buffer *b) { }
-void ring_buffer_nest_end(struct trace_buffer *b) { }
 void ring_buffer_change_overwrite(struct trace_buffer *b, int val) { }
-void ring_buffer_set_time_stamp_abs(struct trace_buffer *b, bool abs) { }
 
 bool ring_buffer_empty(struct trace_buffer *b)
 {
