@@ -89,6 +89,9 @@ struct ftrace_flight_cursor;
  * @away: address of the word of the switch behind the last call, in the same way
  * @switching: a switch is being recorded, and @pid is not new yet, or just new
  * @dump: where a dump of the trace is
+ * @other: the ring that is to take the place of this one; NULL if none is
+ * @turns: twice how often one did; odd in the middle of it
+ * @forgotten: what @turns is, or will be, with the snapshot that is not shown any more
  */
 struct ftrace_flight_cpu {
 	u64		next;
@@ -111,6 +114,9 @@ struct ftrace_flight_cpu {
 	unsigned long	away;
 	bool		switching;
 	struct ftrace_flight_cursor *dump;
+	struct ftrace_flight_cpu *other;
+	u32		turns;
+	u32		forgotten;
 };
 
 /**
@@ -137,6 +143,7 @@ struct ftrace_flight_stamp {
  * @node: makes rings of CPUs that come online
  * @dead: in the list of those that nobody uses any more
  * @reader: the last one who has paused it, by name and number
+ * @spare: other rings, with the last snapshot; NULL if there was none
  */
 struct ftrace_flight {
 	struct list_head			list;
@@ -151,6 +158,7 @@ struct ftrace_flight {
 	struct hlist_node			node;
 	struct llist_node			dead;
 	char					reader[32];
+	struct ftrace_flight			*spare;
 };
 
 extern struct list_head ftrace_flights;

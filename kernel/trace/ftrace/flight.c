@@ -242,23 +242,95 @@ static bool flight_write_time(struct ftrace_flight_cpu __percpu *cpu, u64 *next,
 	return true;
 }
 
+/* Calls before @cycles, which is now, and those after it have a time in between. Any context. */
+static void flight_part(struct ftrace_flight_cpu *c, u64 cycles)
+{
+	u32 off = 0;
+
+	if (READ_ONCE(c->off))
+		return;
+	WRITE_ONCE(c->stopped, cycles);
+	try_cmpxchg(&c->off, &off, FTRACE_FLIGHT_RESUME);
+}
+
+/*
+ * Another ring takes the place of that of the CPU, in the only window that is open: so nobody is in
+ * the middle of something in the ring, and all records are written. Who interrupts us records
+ * nothing.
+ */
+static void flight_turn(struct ftrace_flight_cpu *c)
+{
+	struct ftrace_flight_cpu *o;
+
+	WRITE_ONCE(c->turns, c->turns + 1);
+	/* An interrupt may have resumed. From now on none does. */
+	flight_part(c, get_cycles());
+	/* Pairs with flight_snap() and others that read @turns. */
+	smp_wmb();
+	o = xchg(&c->other, NULL);
+	if (o) {
+		swap(c->next, o->next);
+		swap(c->base, o->base);
+		swap(c->last, o->last);
+		swap(c->behind, o->behind);
+		swap(c->end, o->end);
+		swap(c->groups, o->groups);
+		swap(c->max, o->max);
+		swap(c->laps, o->laps);
+		swap(c->records, o->records);
+		swap(c->dump, o->dump);
+		o->cleared = c->cleared;
+		o->cleared_lap = c->cleared_lap;
+		o->stopped = c->stopped;
+		o->pid = c->pid;
+		/* What an older snapshot has left. */
+		c->cleared = c->next;
+		c->cleared_lap = c->laps;
+		c->quiet = 0;
+		c->mark = 0;
+		c->away = 0;
+		c->stopped = 0;
+		c->dump->place.pos = 0;
+	}
+	/* As above. */
+	smp_wmb();
+	WRITE_ONCE(c->turns, c->turns + 1);
+}
+
 /*
  * Recording has stopped and begun again: write both times behind the last call. Only then do calls
  * follow, also those of an NMI, which does the same if it comes in between. Somebody may stop it
  * again meanwhile. Returns false if there is no room.
+ *
+ * If the CPU gets another ring, it gets it here. Until then nothing is recorded: what is in the
+ * ring is the snapshot. So calls are lost in a window that has interrupted another one.
  */
-static bool flight_resume(struct ftrace_flight_cpu __percpu *cpu)
+static bool flight_resume(struct ftrace_flight_cpu __percpu *cpu, bool timed)
 {
-	u64 stopped = this_cpu_read(cpu->stopped), next;
+	struct ftrace_flight_cpu *c = this_cpu_ptr(cpu);
+	/* One look: somebody may ask meanwhile. */
+	bool asked = READ_ONCE(c->other);
 	u32 off = FTRACE_FLIGHT_RESUME;
+	u64 stopped, next;
 
-	if (stopped && !flight_write_time(cpu, &next, stopped))
+	if (READ_ONCE(c->turns) & 1 || (asked && this_cpu_read(ftrace_flight_depth) != 1)) {
+		this_cpu_inc(cpu->lost);
+		return false;
+	}
+	if (asked)
+		flight_turn(c);
+	stopped = this_cpu_read(cpu->stopped);
+	if (!timed && stopped && !flight_write_time(cpu, &next, stopped))
 		return false;
 	/* A new group begins with the time. */
-	if ((this_cpu_read(cpu->next) & FTRACE_FLIGHT_FIRST) &&
+	if (!timed && (this_cpu_read(cpu->next) & FTRACE_FLIGHT_FIRST) &&
 	    !flight_write_time(cpu, &next, get_cycles()))
 		return false;
-	try_cmpxchg(&this_cpu_ptr(cpu)->off, &off, 0);
+	try_cmpxchg(&c->off, &off, 0);
+	/* Pairs with ftrace_flight_exchange(): one of both finds what the other has written. */
+	smp_mb();
+	if (READ_ONCE(c->other))
+		flight_part(c, get_cycles());
 	return true;
 }
 
@@ -270,12 +342,12 @@ static bool flight_resume(struct ftrace_flight_cpu __percpu *cpu)
  */
 bool ftrace_flight_slow(struct ftrace_flight_cpu __percpu *cpu, u64 next)
 {
-	return next ? flight_group(cpu, next, false) : flight_resume(cpu);
+	return next ? flight_group(cpu, next, false) : flight_resume(cpu, false);
 }
 
 bool ftrace_flight_slow_timed(struct ftrace_flight_cpu __percpu *cpu, u64 next)
 {
-	return flight_group(cpu, next, true);
+	return next ? flight_group(cpu, next, true) : flight_resume(cpu, true);
 }
 
 static void flight_window_open(void)
@@ -291,12 +363,12 @@ static void flight_window_close(void)
 }
 
 /* Is a call to be recorded? In its window. */
-static bool flight_records(struct ftrace_flight_cpu __percpu *cpu)
+static bool flight_records(struct ftrace_flight_cpu __percpu *cpu, bool timed)
 {
 	u32 off;
 
 	while ((off = this_cpu_read(cpu->off)))
-		if (off != FTRACE_FLIGHT_RESUME || !flight_resume(cpu))
+		if (off != FTRACE_FLIGHT_RESUME || !flight_resume(cpu, timed))
 			return false;
 	return true;
 }
@@ -315,7 +387,8 @@ void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace
 	if (!flight)
 		return;
 	flight_window_open();
-	if (flight_records(flight->cpu) && flight_reserve(flight->cpu, &next, flight->timed))
+	if (flight_records(flight->cpu, flight->timed) &&
+	    flight_reserve(flight->cpu, &next, flight->timed))
 		flight_store(flight->timed, next, get_cycles(),
 			     flight_call_word(ip, parent_ip, next));
 	flight_window_close();
@@ -428,7 +501,7 @@ static void flight_tell_cpu(struct ftrace_flight *flight, int cpu, u32 off)
 	if (!ftrace_flight_has_ring(c))
 		return;
 	do {
-		new = off || !old || flight->timed ? off : FTRACE_FLIGHT_RESUME;
+		new = off || !old ? off : FTRACE_FLIGHT_RESUME;
 		/* Before: who finds that it has stopped finds when. */
 		if (new && !old)
 			WRITE_ONCE(c->stopped, get_cycles());
@@ -469,15 +542,24 @@ void ftrace_flight_pause(struct ftrace_flight *flight, bool pause)
 	flight_tell(flight);
 }
 
-/* Calls before @cycles, which is now, and those after it have a time in between. Any context. */
-static void flight_part(struct ftrace_flight *flight, struct ftrace_flight_cpu *c, u64 cycles)
+/*
+ * Let a CPU go on in the other ring from its next call on: what it has recorded until now is the
+ * snapshot. Any context, with preemption off.
+ */
+void ftrace_flight_exchange(struct ftrace_flight *flight, int cpu)
 {
-	u32 off = 0;
+	struct ftrace_flight *spare = READ_ONCE(flight->spare);
+	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu), *o;
 
-	if (flight->timed || READ_ONCE(c->off))
+	if (!spare)
 		return;
-	WRITE_ONCE(c->stopped, cycles);
-	try_cmpxchg(&c->off, &off, FTRACE_FLIGHT_RESUME);
+	o = per_cpu_ptr(spare->cpu, cpu);
+	if (!ftrace_flight_has_ring(c) || !ftrace_flight_has_ring(o))
+		return;
+	WRITE_ONCE(c->other, o);
+	/* Pairs with flight_resume(). */
+	smp_mb();
+	flight_part(c, get_cycles());
 }
 
 /* Where a CPU records, which may be this one or another. Any context. */
@@ -500,18 +582,42 @@ struct ftrace_flight_at ftrace_flight_where(const struct ftrace_flight_cpu *c)
 
 /*
  * Forgets what a CPU has recorded. Calls that it makes from now on follow a time, as when recording
- * was off. Any context, on any CPU.
+ * was off. Process context, on any CPU.
  */
 void ftrace_flight_clear(struct ftrace_flight *flight, int cpu)
 {
 	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
-	struct ftrace_flight_at at = ftrace_flight_where(c);
+	struct ftrace_flight_at at;
+	u32 turns;
 
-	c->cleared = at.next;
-	c->cleared_lap = at.lap;
-	/* Not earlier: what the CPU writes for it must be behind this place. */
-	smp_mb();
-	flight_part(flight, c, get_cycles());
+	do {
+		/* What is there belongs to a snapshot, and nothing was recorded since. */
+		if (READ_ONCE(c->other))
+			return;
+		turns = READ_ONCE(c->turns);
+		at = ftrace_flight_where(c);
+		c->cleared = at.next;
+		c->cleared_lap = at.lap;
+		/* Not earlier: what the CPU writes for it must be behind this place. */
+		smp_mb();
+	} while (turns & 1 || turns != READ_ONCE(c->turns));
+	flight_part(c, get_cycles());
+}
+
+/* Forgets the last snapshot of a CPU. Process context. */
+void ftrace_flight_forget(struct ftrace_flight *flight, int cpu)
+{
+	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
+	u32 turns;
+
+	do {
+		turns = READ_ONCE(c->turns);
+		/* Pairs with flight_turn(). */
+		smp_rmb();
+		c->forgotten = turns + (READ_ONCE(c->other) ? 2 : 0);
+		/* As above. */
+		smp_rmb();
+	} while (turns & 1 || turns != READ_ONCE(c->turns));
 }
 
 /*
@@ -571,7 +677,7 @@ void ftrace_flight_text_gone(unsigned long start, unsigned long end, bool named)
 	now = get_cycles();
 	list_for_each_entry(flight, &ftrace_flights, list)
 		for_each_possible_cpu(cpu)
-			flight_part(flight, per_cpu_ptr(flight->cpu, cpu), now);
+			flight_part(per_cpu_ptr(flight->cpu, cpu), now);
 	gone = flight_gone_slot(start, end, named);
 	/* Before the slot changes; pairs with ftrace_flight_name(). */
 	smp_wmb();
@@ -704,6 +810,8 @@ static void flight_free(struct ftrace_flight *flight)
 {
 	int cpu;
 
+	if (flight->spare)
+		ftrace_flight_free(flight->spare);
 	if (flight->cpu)
 		for_each_possible_cpu(cpu)
 			vfree((void *)per_cpu_ptr(flight->cpu, cpu)->base);
@@ -839,4 +947,33 @@ void ftrace_flight_put(struct ftrace_flight *flight)
 		return;
 	llist_add(&flight->dead, &dead_flights);
 	queue_work(system_dfl_wq, &flight_free_work);
+}
+
+/* Makes the rings for snapshots. 0 or -ENOMEM. Process context, may sleep. */
+int ftrace_flight_make_spare(struct ftrace_flight *flight)
+{
+	struct ftrace_flight *spare = ftrace_flight_alike(flight);
+
+	if (!spare)
+		return -ENOMEM;
+	/* All of it; pairs with the dependency in ftrace_flight_exchange(). */
+	smp_store_release(&flight->spare, spare);
+	return 0;
+}
+
+/* Frees them. Process context, may sleep. */
+void ftrace_flight_free_spare(struct ftrace_flight *flight)
+{
+	struct ftrace_flight *spare = flight->spare;
+	int cpu;
+
+	if (!spare)
+		return;
+	WRITE_ONCE(flight->spare, NULL);
+	/* Those who ask for an exchange. Then those who have begun one. */
+	synchronize_rcu();
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(flight->cpu, cpu)->other, NULL);
+	synchronize_rcu();
+	ftrace_flight_free(spare);
 }

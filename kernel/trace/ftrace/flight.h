@@ -102,6 +102,10 @@ void ftrace_flight_wait(void);
 void ftrace_flight_off(struct ftrace_flight *flight, bool off);
 void ftrace_flight_pause(struct ftrace_flight *flight, bool pause);
 void ftrace_flight_clear(struct ftrace_flight *flight, int cpu);
+int ftrace_flight_make_spare(struct ftrace_flight *flight);
+void ftrace_flight_free_spare(struct ftrace_flight *flight);
+void ftrace_flight_exchange(struct ftrace_flight *flight, int cpu);
+void ftrace_flight_forget(struct ftrace_flight *flight, int cpu);
 void ftrace_flight_text_gone(unsigned long start, unsigned long end, bool named);
 unsigned long ftrace_flight_name(unsigned long addr, u64 cycles);
 bool ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next);
@@ -109,7 +113,7 @@ void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace
 			struct ftrace_regs *fregs);
 
 /* flight_read.c */
-struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight);
+struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight, bool snapshot);
 void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			  int cpu);
 void ftrace_flight_follow(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,

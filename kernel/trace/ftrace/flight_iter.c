@@ -65,7 +65,8 @@ static struct ftrace_flight *flight_of(struct trace_iterator *iter)
 {
 	struct flight_iter *fi = iter->private;
 
-	if (!ftrace_flight_is_read(iter) || iter->snapshot || IS_ERR(fi))
+	/* A snapshot is read from a copy only. */
+	if (!ftrace_flight_is_read(iter) || IS_ERR(fi) || (iter->snapshot && !fi))
 		return NULL;
 	return fi ? fi->flight : READ_ONCE(iter->tr->flight);
 }
@@ -153,7 +154,7 @@ void ftrace_flight_open(struct trace_iterator *iter)
 
 	/* All dumps have one iterator, in which another tracer may have left something. */
 	iter->private = NULL;
-	if (iter->snapshot)
+	if (iter->snapshot && !(iter->tr->flight && iter->tr->flight->spare))
 		return;
 	/* A dump, with interrupts off, has cursors of its own, and must not wait for locks. */
 	if (irqs_disabled()) {
@@ -163,23 +164,30 @@ void ftrace_flight_open(struct trace_iterator *iter)
 	fi = flight_iter_make(iter);
 	if (!fi)
 		return;
-	fi->flight = ftrace_flight_copy(iter->tr->flight);
-	if (!fi->flight)
+	fi->flight = ftrace_flight_copy(iter->tr->flight, iter->snapshot);
+	if (!fi->flight && iter->snapshot) {
+		iter->private = ERR_PTR(-ENOMEM);
+		kvfree(fi);
+	} else if (!fi->flight) {
 		flight_iter_pause(iter, fi);
-	else if (atomic_read(&iter->tr->flight->off))
-		fi->flight->stop = iter->tr->flight->stop;
-	else
+	} else if (!iter->snapshot && !atomic_read(&iter->tr->flight->off)) {
 		fi->flight->stop = ftrace_flight_stamp_now(iter->tr);
+	}
 }
 
 /*
- * Somebody begins to read pages of a CPU, and follows it while it records. 0 or -ENOMEM. Context as
- * for ftrace_flight_open().
+ * Somebody begins to read pages of a CPU, and follows it while it records; or pages of a snapshot.
+ * 0 or -ENOMEM. Context as for ftrace_flight_open().
  */
 int ftrace_flight_open_raw(struct trace_iterator *iter)
 {
-	struct flight_iter *fi = flight_iter_make(iter);
+	struct flight_iter *fi;
 
+	if (iter->snapshot) {
+		ftrace_flight_open(iter);
+		return PTR_ERR_OR_ZERO(iter->private);
+	}
+	fi = flight_iter_make(iter);
 	if (!fi)
 		return -ENOMEM;
 	fi->how = FOLLOWS;
@@ -394,7 +402,7 @@ void ftrace_flight_print_header(struct seq_file *m)
 	u64 written = 0, kept = 0, lost = 0;
 	int cpu;
 
-	if (!flight && !iter->snapshot) {
+	if (!flight && (!iter->snapshot || IS_ERR(iter->private))) {
 		seq_puts(m, "# no memory to read the flight recorder\n");
 		return;
 	}

@@ -129,8 +129,12 @@ static struct ftrace_flight_place flight_oldest(const struct ftrace_flight_cpu *
 /* What is known of a ring, all of it of the same moment. Returns false if there was none. */
 static bool flight_snap(const struct ftrace_flight_cpu *c, struct ftrace_flight_cpu *snap)
 {
-	struct ftrace_flight_at at = ftrace_flight_where(c), now;
+	u32 turns = READ_ONCE(c->turns);
+	struct ftrace_flight_at at, now;
 
+	/* Before all of the ring; pairs with flight_turn(). */
+	smp_rmb();
+	at = ftrace_flight_where(c);
 	/* All of it, between two looks at where the CPU is. */
 	smp_rmb();
 	/* The CPU may write meanwhile. */
@@ -141,7 +145,10 @@ static bool flight_snap(const struct ftrace_flight_cpu *c, struct ftrace_flight_
 	/* As above. */
 	smp_rmb();
 	now = ftrace_flight_where(c);
-	return now.lap == at.lap && now.next == at.next && snap->pid == READ_ONCE(c->pid);
+	/* As above. */
+	smp_rmb();
+	return now.lap == at.lap && now.next == at.next && snap->pid == READ_ONCE(c->pid) &&
+	       !(turns & 1) && turns == READ_ONCE(c->turns);
 }
 
 /* Goes to the oldest record of a CPU. The recorder is switched off or paused. Any context. */
@@ -216,25 +223,56 @@ static bool flight_copy_ring(const struct ftrace_flight_cpu *c, struct ftrace_fl
 }
 
 /*
- * Copies what a recorder has recorded, which goes on meanwhile; NULL without memory, or if that is
- * in vain. The copy is freed by ftrace_flight_free(). Process context, may sleep.
+ * The ring of a CPU, or that of its snapshot. A CPU that has made no call since it was asked for a
+ * snapshot has not exchanged its rings: then its ring is the snapshot, and the other one is empty.
  */
-struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight)
+static bool flight_copy_cpu(const struct ftrace_flight *flight, int cpu, bool snapshot,
+			    struct ftrace_flight_cpu *to)
 {
-	struct ftrace_flight *copy = ftrace_flight_alike(flight);
+	const struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu), *from = c;
+	u32 turns = READ_ONCE(c->turns);
+	bool asked;
+
+	/* As in flight_snap(). */
+	smp_rmb();
+	asked = READ_ONCE(c->other);
+	if (snapshot && !asked)
+		from = per_cpu_ptr(flight->spare->cpu, cpu);
+	if (!flight_copy_ring(from, to))
+		return false;
+	if (snapshot ? c->forgotten == turns + (asked ? 2 : 0) : asked) {
+		to->cleared = to->next;
+		to->cleared_lap = ftrace_flight_where(to).lap;
+	}
+	/* As above. */
+	smp_rmb();
+	return !(turns & 1) && turns == READ_ONCE(c->turns);
+}
+
+/*
+ * Copies what a recorder has recorded, which goes on meanwhile, or its snapshot; NULL without
+ * memory, or if that is in vain. The copy is freed by ftrace_flight_free(). Process context, may
+ * sleep; nobody frees the snapshot.
+ */
+struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight, bool snapshot)
+{
+	const struct ftrace_flight *of = snapshot ? flight->spare : flight;
+	struct ftrace_flight *copy = ftrace_flight_alike(of);
 	int cpu;
 
 	if (!copy)
 		return NULL;
 	/* Written when recording is switched on or off. */
 	copy->start = data_race(flight->start);
+	/* As above. */
+	copy->stop = data_race(of->stop);
 	for_each_possible_cpu(cpu) {
 		struct ftrace_flight_cpu *to = per_cpu_ptr(copy->cpu, cpu);
 		unsigned int tries = 0;
 
 		if (!to->base)
 			continue;
-		while (!flight_copy_ring(per_cpu_ptr(flight->cpu, cpu), to)) {
+		while (!flight_copy_cpu(flight, cpu, snapshot, to)) {
 			if (++tries < COPIES)
 				continue;
 			ftrace_flight_free(copy);

@@ -172,7 +172,15 @@ static void flight_first_tasks(struct ftrace_flight *flight)
 
 static struct ftrace_flight *flight_make(struct trace_array *tr, bool timed)
 {
-	return ftrace_flight_make(tr->flight_size ?: default_size, tr->name, timed);
+	struct ftrace_flight *flight = ftrace_flight_make(tr->flight_size ?: default_size, tr->name,
+							  timed);
+
+	/* Somebody may take a snapshot before the next look at the file. */
+	if (flight && tr->flight_spare && ftrace_flight_make_spare(flight)) {
+		ftrace_flight_put(flight);
+		return NULL;
+	}
+	return flight;
 }
 
 /* Starts a recorder, also one that has been stopped. If that fails, its reference is dropped. */
@@ -213,8 +221,10 @@ static void flight_stop(struct trace_array *tr)
 	ftrace_flight_off(flight, true);
 	unregister_ftrace_function(tr->ops);
 	flight_unwatch(flight);
-	ring_buffer_set_flight(tr->array_buffer.buffer, NULL);
 	WRITE_ONCE(tr->flight, NULL);
+	/* Pairs with trace_flight_snapshot(). */
+	smp_mb();
+	ring_buffer_set_flight(READ_ONCE(tr->array_buffer.buffer), NULL);
 	WRITE_ONCE(tr->ops->flight, NULL);
 	ftrace_flight_put(flight);
 }
@@ -338,6 +348,63 @@ void trace_flight_clear(struct trace_array *tr, int which)
 	for_each_possible_cpu(cpu)
 		if (which == RING_BUFFER_ALL_CPUS || which == cpu)
 			ftrace_flight_clear(flight, cpu);
+}
+
+/* Forgets the snapshot of a CPU, or of all. trace_types_lock held. */
+void trace_flight_forget(struct trace_array *tr, int which)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (tr->flight && (which == RING_BUFFER_ALL_CPUS || which == cpu))
+			ftrace_flight_forget(tr->flight, cpu);
+}
+
+/* Memory for snapshots, now and when the tracer starts. 0 or -ENOMEM. trace_types_lock held. */
+int trace_flight_spare(struct trace_array *tr)
+{
+	int ret = 0;
+
+	if (tr->flight && !tr->flight->spare)
+		ret = ftrace_flight_make_spare(tr->flight);
+	tr->flight_spare = !ret;
+	return ret;
+}
+
+/* No more snapshots. trace_types_lock held. */
+void trace_flight_no_spare(struct trace_array *tr)
+{
+	tr->flight_spare = false;
+	if (tr->flight)
+		ftrace_flight_free_spare(tr->flight);
+}
+
+/*
+ * Takes a snapshot of what a flight recorder has recorded on a CPU, or on all. @taken is the ring
+ * buffer that another one has replaced; NULL if only that of the CPU was. Interrupts off.
+ */
+void trace_flight_snapshot(struct trace_array *tr, struct trace_buffer *taken, int which)
+{
+	struct ftrace_flight *flight = READ_ONCE(tr->flight), *spare;
+	int cpu;
+
+	if (!flight)
+		return;
+	if (taken) {
+		ring_buffer_set_flight(taken, NULL);
+		ring_buffer_set_flight(tr->array_buffer.buffer, flight);
+		/* Pairs with flight_stop(), which looks for the buffer afterwards. */
+		smp_mb();
+		if (READ_ONCE(tr->flight) != flight)
+			ring_buffer_set_flight(tr->array_buffer.buffer, NULL);
+	}
+	spare = READ_ONCE(flight->spare);
+	if (spare)
+		spare->stop = atomic_read(&flight->off) ? flight->stop :
+			      ftrace_flight_stamp_now(tr);
+	for_each_possible_cpu(cpu)
+		if (which == RING_BUFFER_ALL_CPUS || which == cpu)
+			ftrace_flight_exchange(flight, cpu);
 }
 
 /*

@@ -43,18 +43,6 @@ fails_with EINVAL "a clock that is not computed from the time stamp counter is r
 works "x86-tsc is accepted" write "$TRACING/trace_clock" x86-tsc
 works "the clock local" write "$TRACING/trace_clock" local
 
-# The calls are not in the buffer that would be swapped.
-if [ -e "$TRACING/snapshot" ]; then
-	fails_with EBUSY "a snapshot is refused" write "$TRACING/snapshot" 1
-	fails_with EBUSY "  the command" write "$TRACING/set_ftrace_filter" vfs_read:snapshot
-	fails_with EBUSY "  a trigger" write "$TRACING/events/sched/sched_switch/trigger" snapshot
-	like "$(cat "$TRACING/snapshot")" '^# \* Snapshot is freed \*$' "  and nothing is allocated"
-	works "another array takes one" write "$OTHER/snapshot" 1
-	works "  and frees it" write "$OTHER/snapshot" 0
-else
-	skip "no snapshots"
-fi
-
 set_to 1 tracing_on
 set_to 1 instances/other/tracing_on
 i=0
@@ -131,18 +119,39 @@ read_bytes 10
 is "$(trace_lines | wc -l)" "$before" "nothing is recorded after traceoff"
 echo "!vfs_read:traceoff" >> "$TRACING/set_ftrace_filter"
 
-# A command that was there before the tracer.
+# A snapshot has what was recorded before, and recording goes on.
 set_to nop current_tracer
 if [ -e "$TRACING/snapshot" ]; then
-	echo vfs_read:snapshot >> "$TRACING/set_ftrace_filter"
+	for timed in 0 1; do
+		set_to $timed options/flight-time
+		set_to flight current_tracer
+		set_to 1 tracing_on
+		read_bytes 5
+		works "flight-time $timed: a snapshot is taken" write "$TRACING/snapshot" 1
+		like "$(grep -v '^#' "$TRACING/snapshot")" 'vfs_read <-' "  and has the calls before"
+		read_bytes 100
+		at_least "$(trace_lines | grep -c 'vfs_read <-')" 100 "  recording goes on"
+		is "$(md5sum < "$TRACING/snapshot")" "$(md5sum < "$TRACING/snapshot")" "  the snapshot stays"
+		before=$(grep -c 'vfs_read <-' "$TRACING/snapshot")
+		works "  another one" write "$TRACING/snapshot" 1
+		at_least "$(grep -c 'vfs_read <-' "$TRACING/snapshot")" $((before + 90)) "  has the later calls"
+		set_to 2 snapshot
+		is "$(grep -vc '^#' "$TRACING/snapshot")" 0 "  and is forgotten"
+		set_to nop current_tracer
+		set_to 0 snapshot
+	done
+	set_to 0 options/flight-time
+	echo __x64_sys_sync:snapshot:1 >> "$TRACING/set_ftrace_filter"
 	set_to flight current_tracer
-	set_to 1 tracing_on
-	read_bytes 1
+	read_bytes 5
+	sync
+	read_bytes 100
 	set_to 0 tracing_on
-	like "$(trace_lines)" 'FLIGHT RECORDER ACTIVE' "an older command takes no snapshot"
-	is "$(grep -vc '^#' "$TRACING/snapshot")" 0 "  so there is none"
+	taken=$(grep -c 'vfs_read <-' "$TRACING/snapshot")
+	at_least "$taken" 5 "a command takes one"
+	at_least 99 "$taken" "  and the later calls are not in it"
 	set_to nop current_tracer
-	echo '!vfs_read:snapshot' >> "$TRACING/set_ftrace_filter"
+	echo '!__x64_sys_sync:snapshot:0' >> "$TRACING/set_ftrace_filter"
 	set_to 0 snapshot
 else
 	skip "no snapshots"

@@ -323,7 +323,7 @@ static u32 check_ring(struct writer *w)
 /* A copy, which is made while the writer records. */
 static u32 check_copy(struct writer *w)
 {
-	struct ftrace_flight *copy = ftrace_flight_copy(w->flight);
+	struct ftrace_flight *copy = ftrace_flight_copy(w->flight, false);
 	u32 shown = 0;
 
 	if (copy) {
@@ -678,8 +678,132 @@ static void all_cpus_are_told_the_same(struct kunit *test)
 	ftrace_flight_put(flight);
 }
 
+/* In the steps of a call: when a snapshot is taken, and when an interrupt makes calls. */
+static struct {
+	struct ftrace_flight	*flight;
+	unsigned int		steps, snapshot, interrupt;
+	bool			always;	/* an interrupt makes a call in each step */
+	u32			nr;
+} exchange;
+
+static void exchange_call(bool step)
+{
+	struct ftrace_ops ops = { .flight = exchange.flight };
+	u32 nr = ++exchange.nr;
+
+	step_begin(step);
+	ftrace_flight_func(IP(nr), CALLER(nr), &ops, NULL);
+	step_end(step);
+}
+
+static void exchange_calls(u32 nr)
+{
+	while (nr--)
+		exchange_call(false);
+}
+
+static void exchange_step(struct host_regs *regs, bool step)
+{
+	if (!step)
+		return;
+	exchange.steps++;
+	if (exchange.steps == exchange.snapshot)
+		ftrace_flight_exchange(exchange.flight, 0);
+	if (exchange.always && exchange.steps > exchange.snapshot)
+		exchange_calls(1);
+	if (exchange.steps == exchange.interrupt) {
+		exchange_calls(40);
+	}
+}
+
+/* Counts how often each call is in the rings, or in the snapshot. */
+static u32 exchange_count(u8 *seen, bool snapshot)
+{
+	struct ftrace_flight *copy = ftrace_flight_copy(exchange.flight, snapshot);
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+	u32 n = 0;
+
+	ftrace_flight_rewind(copy, &cursor, 0);
+	while (ftrace_flight_next(copy, &cursor, &call)) {
+		u32 nr = call.ip - IP(0);
+
+		if (nr > exchange.nr || call.parent_ip != CALLER(nr))
+			native_fail("a call that was not made: %lx", call.ip);
+		seen[nr]++;
+		n++;
+	}
+	ftrace_flight_free(copy);
+	return n;
+}
+
+/* Each call is in the rings or in the snapshot, at whatever instruction of a call that is taken. */
+static void exchange_run(struct kunit *test, bool timed)
+{
+	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, timed);
+	u32 before = 0, after = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, flight);
+	KUNIT_ASSERT_EQ(test, ftrace_flight_make_spare(flight), 0);
+	exchange.flight = flight;
+	ftrace_flight_off(flight, false);
+	native_interrupts = exchange_step;
+	for (unsigned int i = 0; i < 300 * 3; i++) {
+		static u8 seen[1024];
+		u64 was = per_cpu_ptr(flight->cpu, 0)->lost;
+
+		preempt_disable();
+		/* After the snapshot before. */
+		exchange_calls(1);
+		ftrace_flight_clear(flight, 0);
+		memset(seen, 0, sizeof(seen));
+		exchange.steps = 0;
+		exchange.nr = 0;
+		exchange.snapshot = 1 + i % 300;
+		exchange.interrupt = exchange.snapshot + i / 300 * 49;
+		exchange.always = i / 300 == 2;
+		exchange_calls(i % 37);
+		exchange_call(true);
+		exchange_calls(2);
+		if (exchange.steps < exchange.snapshot)
+			ftrace_flight_exchange(flight, 0);
+		preempt_enable();
+		before += exchange_count(seen, true);
+		after += exchange_count(seen, false);
+		was = per_cpu_ptr(flight->cpu, 0)->lost - was;
+		for (u32 nr = 1; nr <= exchange.nr; nr++) {
+			was -= !seen[nr];
+			if (seen[nr] <= 1)
+				continue;
+			native_fail("call %u of %u: %u times; snapshot in step %u, interrupt in %u",
+				    nr, exchange.nr, seen[nr], exchange.snapshot,
+				    exchange.interrupt);
+		}
+		if (was)
+			native_fail("%lld calls are neither there nor lost; snapshot in step %u, interrupt in %u",
+				    -(s64)was, exchange.snapshot, exchange.interrupt);
+		/* Those that have exchanged the rings, and the last one, that has not. */
+		if (i % 100 == 99) {
+			ftrace_flight_forget(flight, 0);
+			KUNIT_EXPECT_EQ(test, exchange_count(seen, true), 0);
+		}
+	}
+	native_interrupts = NULL;
+	KUNIT_EXPECT_GT(test, before, 3000);
+	KUNIT_EXPECT_GT(test, after, 1500);
+	ftrace_flight_put(flight);
+}
+
+static void a_snapshot_takes_each_call_once(struct kunit *test)
+{
+	skip_if_sanitized(test);
+	exchange_run(test, false);
+	exchange_run(test, true);
+}
+
 static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(all_cpus_are_told_the_same),
+	KUNIT_CASE(a_snapshot_takes_each_call_once),
 	KUNIT_CASE(calls_keep_their_task_in_a_switch),
 	KUNIT_CASE(each_call_is_recorded_or_lost),
 	KUNIT_CASE(another_cpu_reads_what_was_made),
