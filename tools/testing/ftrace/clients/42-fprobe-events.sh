@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Fprobe events: what they see, and what it takes to make and to enable one.
+# Fprobe events: what they see, what it takes to make and to enable one, and how often those wait
+# who disable, close and remove many, also of kprobe events.
 
 . "$(dirname "$0")/tap.sh"
 need "$TRACING/dynamic_events"
-! linux_6 || skip_all "Linux 6.12 walks through all symbols"
+calls=$TRACING/instances/calls
+ten='vfs_read vfs_write vfs_open vfs_fstat vfs_getattr
+	vfs_mkdir vfs_rmdir vfs_unlink vfs_symlink vfs_link'
 
 # define EVENT FUNCTION
 define() {
@@ -30,18 +33,42 @@ probe() {
 	off
 }
 
-# walks COMMAND...: how often does the kernel walk through all its symbols meanwhile?
-walks() {
-	set_to kallsyms_on_each_symbol set_ftrace_filter
-	set_to function current_tracer
-	record "$@"
-	trace_lines | grep -c ': kallsyms_on_each_symbol <-'
-	# This empties the trace.
-	forget
-	set_to nop current_tracer
-	set_to "" set_ftrace_filter
-	set_to 1 tracing_on
+# calls FUNCTION COMMAND...: how often does the kernel call it meanwhile, and in its workers soon
+# after? In an instance, because to remove an event empties the trace.
+calls() {
+	mkdir "$calls"
+	echo "$1" > "$calls/set_ftrace_filter"
+	echo function > "$calls/current_tracer"
+	shift
+	"$@" > /dev/null 2>&1
+	sleep 1
+	echo 0 > "$calls/tracing_on"
+	trace_lines_in "$calls" | grep -c ' <-'
+	rmdir "$calls"
 }
+
+# few NUMBER MOST DESCRIPTION
+few() {
+	is "$(($1 > $2 ? $1 : 0))" 0 "$3"
+}
+
+for name in $ten; do
+	echo "p:kprobes/$name $name"
+done > "$TRACING/dynamic_events"
+# Perf closes them when it exits.
+few "$(calls synchronize_srcu perf stat -e 'kprobes:*' -- true)" 6 \
+	"the exit of a process with ten kprobe events waits for all at once"
+few "$(calls synchronize_rcu forget)" 5 "kprobe events are removed with one wait for all"
+if linux_6; then
+	done_testing
+fi
+
+for name in $ten; do
+	define "$name" "$name"
+done
+on
+few "$(calls synchronize_rcu off)" 5 "fprobe events are disabled without a wait for each"
+few "$(calls synchronize_rcu forget)" 5 "  and removed"
 
 for name in vfs_read vfs_write; do
 	ok "an event is made for $name" define "$name" "$name"
@@ -92,7 +119,9 @@ done
 stop_all
 is "$(cat "$TRACING/dynamic_events")" "" "events come and go while their functions are called"
 
-is "$(walks probe vfs_read)" 0 "a name is not compared with all symbols"
-at_least "$(walks probe 'vfs_rea*')" 1 "a pattern is"
+is "$(calls kallsyms_on_each_symbol probe vfs_read)" 0 "a name is not compared with all symbols"
+forget
+at_least "$(calls kallsyms_on_each_symbol probe 'vfs_rea*')" 1 "a pattern is"
+forget
 
 done_testing
