@@ -592,8 +592,8 @@ static void calls_stay_before_events(struct kunit *test)
 {
 	struct ftrace_flight_cursor cursor;
 	struct ftrace_flight_call call;
-	unsigned int cpu, before = 0, after = 0;
-	u64 event;
+	unsigned int cpu, nr = 0, wrong = 0;
+	u64 begin, end;
 
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	cpu = raw_smp_processor_id();
@@ -601,17 +601,18 @@ static void calls_stay_before_events(struct kunit *test)
 	/* An event of another trace array. */
 	record_event(top_trace_array());
 	wait_cycles(100000);
+	begin = get_cycles();
 	record_event(tr);
-	event = get_cycles();
+	end = get_cycles();
 	wait_cycles(100000);
 	record_calls(5);
 	wait_cycles(1000000);
 	tracer_tracing_off(tr);
 	ftrace_flight_rewind(tr->flight, &cursor, cpu);
-	while (ftrace_flight_next(tr->flight, &cursor, &call))
-		++*(call.time < event ? &before : &after);
-	KUNIT_EXPECT_EQ(test, before, 10);
-	KUNIT_EXPECT_EQ(test, after, 5);
+	for (; ftrace_flight_next(tr->flight, &cursor, &call); nr++)
+		wrong += nr < 10 ? call.time > end : call.time < begin;
+	KUNIT_EXPECT_EQ(test, nr, 15);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
 static int switch_time(void *data)
