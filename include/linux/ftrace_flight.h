@@ -144,6 +144,7 @@ struct ftrace_flight_stamp {
  * @dead: in the list of those that nobody uses any more
  * @reader: the last one who has paused it, by name and number
  * @spare: other rings, with the last snapshot; NULL if there was none
+ * @of: whose @spare it is, or was
  */
 struct ftrace_flight {
 	struct list_head			list;
@@ -159,6 +160,7 @@ struct ftrace_flight {
 	struct llist_node			dead;
 	char					reader[32];
 	struct ftrace_flight			*spare;
+	struct ftrace_flight			*of;
 };
 
 extern struct list_head ftrace_flights;

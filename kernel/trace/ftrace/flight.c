@@ -820,20 +820,50 @@ static void flight_free(struct ftrace_flight *flight)
 	kfree(flight);
 }
 
-/* Recorders whose last trampoline is gone. */
+/* Recorders whose last trampoline is gone, and rings for snapshots that nobody wants any more. */
 static LLIST_HEAD(dead_flights);
+
+/* No CPU goes on in these rings from now on, but for those that have begun. */
+static void flight_ask_not(const struct ftrace_flight *spare)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct ftrace_flight_cpu *c = per_cpu_ptr(spare->of->cpu, cpu);
+
+		cmpxchg(&c->other, per_cpu_ptr(spare->cpu, cpu), NULL);
+	}
+}
 
 /* Probes of tracepoints may still run. */
 static void flight_free_dead(struct work_struct *work)
 {
 	struct llist_node *dead = llist_del_all(&dead_flights);
 	struct ftrace_flight *flight, *next;
+	bool spares = false;
 
 	ftrace_assert_may_wait();
 	tracepoint_synchronize_unregister();
-	/* Who switches tracing off, and the ring buffer, look at it with preemption off. */
+	/*
+	 * Who switches tracing off, who takes a snapshot, and the ring buffer, look at it with
+	 * preemption off.
+	 */
 	synchronize_rcu();
+	llist_for_each_entry(flight, dead, dead) {
+		if (flight->of) {
+			flight_ask_not(flight);
+			spares = true;
+		}
+	}
+	/* Those who have begun an exchange. */
+	if (spares)
+		synchronize_rcu();
 	llist_for_each_entry_safe(flight, next, dead, dead) {
+		if (flight->of) {
+			ftrace_flight_put(flight->of);
+			ftrace_flight_free(flight);
+			continue;
+		}
 		scoped_guard(mutex, &flight_mutex)
 			list_del(&flight->list);
 		cpuhp_state_remove_instance_nocalls(flight_hotplug, &flight->node);
@@ -842,6 +872,12 @@ static void flight_free_dead(struct work_struct *work)
 }
 
 static DECLARE_WORK(flight_free_work, flight_free_dead);
+
+static void flight_bury(struct ftrace_flight *flight)
+{
+	llist_add(&flight->dead, &dead_flights);
+	queue_work(system_dfl_wq, &flight_free_work);
+}
 
 /**
  * ftrace_flight_wait - wait until the recorders that nobody uses any more are freed
@@ -943,10 +979,8 @@ struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight)
  */
 void ftrace_flight_put(struct ftrace_flight *flight)
 {
-	if (!flight || !refcount_dec_and_test(&flight->users))
-		return;
-	llist_add(&flight->dead, &dead_flights);
-	queue_work(system_dfl_wq, &flight_free_work);
+	if (flight && refcount_dec_and_test(&flight->users))
+		flight_bury(flight);
 }
 
 /* Makes the rings for snapshots. 0 or -ENOMEM. Process context, may sleep. */
@@ -956,24 +990,22 @@ int ftrace_flight_make_spare(struct ftrace_flight *flight)
 
 	if (!spare)
 		return -ENOMEM;
+	spare->of = flight;
 	/* All of it; pairs with the dependency in ftrace_flight_exchange(). */
 	smp_store_release(&flight->spare, spare);
 	return 0;
 }
 
-/* Frees them. Process context, may sleep. */
+/* Gives them up. Process context, may sleep; the caller may hold trace_types_lock. */
 void ftrace_flight_free_spare(struct ftrace_flight *flight)
 {
 	struct ftrace_flight *spare = flight->spare;
-	int cpu;
 
 	if (!spare)
 		return;
 	WRITE_ONCE(flight->spare, NULL);
-	/* Those who ask for an exchange. Then those who have begun one. */
-	synchronize_rcu();
-	for_each_possible_cpu(cpu)
-		WRITE_ONCE(per_cpu_ptr(flight->cpu, cpu)->other, NULL);
-	synchronize_rcu();
-	ftrace_flight_free(spare);
+	/* Once more when those who have looked at it before are done. */
+	flight_ask_not(spare);
+	ftrace_flight_get(flight);
+	flight_bury(spare);
 }

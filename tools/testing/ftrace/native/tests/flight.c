@@ -711,9 +711,8 @@ static void exchange_step(struct host_regs *regs, bool step)
 		ftrace_flight_exchange(exchange.flight, 0);
 	if (exchange.always && exchange.steps > exchange.snapshot)
 		exchange_calls(1);
-	if (exchange.steps == exchange.interrupt) {
+	if (exchange.steps == exchange.interrupt)
 		exchange_calls(40);
-	}
 }
 
 /* Counts how often each call is in the rings, or in the snapshot. */
@@ -791,6 +790,14 @@ static void exchange_run(struct kunit *test, bool timed)
 	native_interrupts = NULL;
 	KUNIT_EXPECT_GT(test, before, 3000);
 	KUNIT_EXPECT_GT(test, after, 1500);
+
+	/* Rings that are given up while a CPU is asked to go on in them. */
+	ftrace_flight_exchange(flight, 0);
+	scoped_guard(mutex, &trace_types_lock)
+		ftrace_flight_free_spare(flight);
+	KUNIT_EXPECT_NULL(test, per_cpu_ptr(flight->cpu, 0)->other);
+	ftrace_flight_wait();
+	exchange_calls(1);
 	ftrace_flight_put(flight);
 }
 
