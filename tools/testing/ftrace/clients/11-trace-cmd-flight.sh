@@ -37,7 +37,7 @@ ok "record" trace-cmd record -p flight -l 'vfs_*' -l 'ksys_*' -e sched:sched_swi
 trace-cmd report -O parent "$dat" > "$TMP.report" 2> "$TMP.said"
 is "$(grep -v '^ *$' "$TMP.said")" "" "report finds nothing wrong with what was recorded"
 at_least "$(grep '^ *cat-' "$TMP.report" | calls | grep -c 'vfs_read <-ksys_read')" 6 "the command's reads were recorded"
-like "$(cat "$TMP.report")" 'sched_switch:' "and events"
+like "$(cat "$TMP.report")" 'sched_switch:' "events were recorded, too"
 ok "reset" trace-cmd reset
 rm -f "$dat"
 

@@ -57,7 +57,7 @@ like(show('trigger', '--flat', '--reverse'), qr/\A(?:#.*\n)*(?:.*\n){0,200}.*: _
 like($said, qr/^tracer flight, recording on, 8192 kB for each CPU$/m, 'the status while it records');
 like($said, qr/^off$/m, '  and when it was stopped');
 
-is(system("$dir/programs/flight export --chrome -o $dir/chrome.json $file{all}"), 0, 'it is exported');
+is(system("$dir/programs/flight export --chrome -o $dir/chrome.json $file{all}"), 0, 'a snapshot is exported');
 open my $in, '<:raw', "$dir/chrome.json" or die "$dir: $!\n";
 my $events = decode_json(join '', <$in>)->{traceEvents};
 cmp_ok(scalar @$events, '>', 1000, '  with many slices');
