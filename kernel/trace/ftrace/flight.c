@@ -823,7 +823,7 @@ static void flight_free(struct ftrace_flight *flight)
 /* Recorders whose last trampoline is gone, and rings for snapshots that nobody wants any more. */
 static LLIST_HEAD(dead_flights);
 
-/* No CPU goes on in these rings from now on, but for those that have begun. */
+/* CPUs that have not begun to go on in these rings do not begin any more. */
 static void flight_ask_not(const struct ftrace_flight *spare)
 {
 	int cpu;
@@ -860,7 +860,8 @@ static void flight_free_dead(struct work_struct *work)
 		synchronize_rcu();
 	llist_for_each_entry_safe(flight, next, dead, dead) {
 		if (flight->of) {
-			ftrace_flight_put(flight->of);
+			/* Somebody may be copying a ring that was exchanged late. */
+			guard(mutex)(&trace_types_lock);
 			ftrace_flight_free(flight);
 			continue;
 		}
@@ -996,16 +997,17 @@ int ftrace_flight_make_spare(struct ftrace_flight *flight)
 	return 0;
 }
 
-/* Gives them up. Process context, may sleep; the caller may hold trace_types_lock. */
+/* Gives them up. Process context, may sleep; trace_types_lock held. */
 void ftrace_flight_free_spare(struct ftrace_flight *flight)
 {
 	struct ftrace_flight *spare = flight->spare;
 
+	lockdep_assert_held(&trace_types_lock);
 	if (!spare)
 		return;
 	WRITE_ONCE(flight->spare, NULL);
 	/* Once more when those who have looked at it before are done. */
 	flight_ask_not(spare);
-	ftrace_flight_get(flight);
+	/* @flight is not freed before: who holds trace_types_lock uses it. */
 	flight_bury(spare);
 }

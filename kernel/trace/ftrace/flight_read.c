@@ -306,13 +306,13 @@ static bool flight_go_on(const struct ftrace_flight *flight, struct ftrace_fligh
 	}
 	/* The records after the look at the windows. */
 	smp_rmb();
-	if (now.laps == snap->laps && now.next == snap->next && now.off == snap->off &&
-	    now.cleared == snap->cleared)
+	if (now.turns == snap->turns && now.laps == snap->laps && now.next == snap->next &&
+	    now.off == snap->off && now.cleared == snap->cleared)
 		return false;
 	age = now.laps - snap->laps + !cursor->place.wrapped;
 	cursor->place.wrapped = !age;
 	oldest = flight_oldest(&now);
-	lost = now.base != snap->base || age > 1 || cursor->place.wrapped < oldest.wrapped ||
+	lost = now.turns != snap->turns || age > 1 || cursor->place.wrapped < oldest.wrapped ||
 	       (cursor->place.wrapped == oldest.wrapped && cursor->place.pos < oldest.pos);
 	cursor->missed |= lost && snap->base;
 	cursor->snap = now;
@@ -330,6 +330,8 @@ void ftrace_flight_follow(const struct ftrace_flight *flight, struct ftrace_flig
 {
 	*cursor = (struct ftrace_flight_cursor){
 		.flight = flight, .cpu = cpu, .follows = true,
+		/* No ring is known yet. */
+		.snap.turns = U32_MAX,
 		/* As in ftrace_flight_rewind(). */
 		.start = data_race(flight->start), .stop = data_race(flight->stop) };
 }
@@ -419,6 +421,16 @@ static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 	return true;
 }
 
+/*
+ * Is what a reader who follows a CPU has not read yet in a ring that another one has replaced? It
+ * may be freed after a grace period that begins then.
+ */
+static bool flight_replaced(const struct ftrace_flight *flight,
+			    const struct ftrace_flight_cursor *cursor)
+{
+	return READ_ONCE(per_cpu_ptr(flight->cpu, cursor->cpu)->turns) != cursor->snap.turns;
+}
+
 /* Has the CPU overwritten what a reader who follows it has read from @cursor on? */
 static bool flight_overtaken(const struct ftrace_flight *flight,
 			     const struct ftrace_flight_cursor *cursor)
@@ -432,7 +444,7 @@ static bool flight_overtaken(const struct ftrace_flight *flight,
 	at = ftrace_flight_where(c);
 	age = at.lap - cursor->snap.laps + !cursor->place.wrapped;
 	return age > 1 || (age && cursor->place.pos < (unsigned long)((long)at.next >> 1)) ||
-	       READ_ONCE(c->base) != cursor->snap.base;
+	       flight_replaced(flight, cursor);
 }
 
 /*
@@ -444,9 +456,10 @@ bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 {
 	if (!cursor->follows)
 		return flight_next(flight, cursor, call);
+	guard(rcu)();
 	do {
 		struct ftrace_flight_cursor before = *cursor;
-		bool found = flight_next(flight, cursor, call);
+		bool found = !flight_replaced(flight, cursor) && flight_next(flight, cursor, call);
 		bool overtaken = flight_overtaken(flight, &before);
 
 		/* While recording goes on, calls wait for the time behind them. */

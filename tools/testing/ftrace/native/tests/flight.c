@@ -683,6 +683,7 @@ static struct {
 	struct ftrace_flight	*flight;
 	unsigned int		steps, snapshot, interrupt;
 	bool			always;	/* an interrupt makes a call in each step */
+	bool			half;	/* only the first half of ftrace_flight_exchange() */
 	u32			nr;
 } exchange;
 
@@ -702,14 +703,34 @@ static void exchange_calls(u32 nr)
 		exchange_call(false);
 }
 
+/* Another CPU takes a snapshot. It may be in the middle of that, with the gate still open. */
+static void exchange_ask(void)
+{
+	struct ftrace_flight *flight = exchange.flight;
+
+	if (exchange.half)
+		WRITE_ONCE(per_cpu_ptr(flight->cpu, 0)->other, per_cpu_ptr(flight->spare->cpu, 0));
+	else
+		ftrace_flight_exchange(flight, 0);
+}
+
+static void exchange_end(struct ftrace_flight_cpu *c)
+{
+	u32 off = 0;
+
+	WRITE_ONCE(c->stopped, get_cycles());
+	try_cmpxchg(&c->off, &off, FTRACE_FLIGHT_RESUME);
+}
+
 static void exchange_step(struct host_regs *regs, bool step)
 {
 	if (!step)
 		return;
 	exchange.steps++;
 	if (exchange.steps == exchange.snapshot)
-		ftrace_flight_exchange(exchange.flight, 0);
-	if (exchange.always && exchange.steps > exchange.snapshot)
+		exchange_ask();
+	/* The first of those before the other half opens the gate. */
+	if (exchange.always && exchange.steps + 2 * exchange.half > exchange.snapshot)
 		exchange_calls(1);
 	if (exchange.steps == exchange.interrupt)
 		exchange_calls(40);
@@ -747,7 +768,7 @@ static void exchange_run(struct kunit *test, bool timed)
 	exchange.flight = flight;
 	ftrace_flight_off(flight, false);
 	native_interrupts = exchange_step;
-	for (unsigned int i = 0; i < 300 * 3; i++) {
+	for (unsigned int i = 0; i < 300 * 4; i++) {
 		static u8 seen[1024];
 		u64 was = per_cpu_ptr(flight->cpu, 0)->lost;
 
@@ -760,12 +781,15 @@ static void exchange_run(struct kunit *test, bool timed)
 		exchange.nr = 0;
 		exchange.snapshot = 1 + i % 300;
 		exchange.interrupt = exchange.snapshot + i / 300 * 49;
-		exchange.always = i / 300 == 2;
-		exchange_calls(i % 37);
+		exchange.always = i / 300 >= 2;
+		exchange.half = i / 300 == 3;
+		exchange_calls(exchange.half ? 0 : i % 37);
 		exchange_call(true);
 		exchange_calls(2);
 		if (exchange.steps < exchange.snapshot)
-			ftrace_flight_exchange(flight, 0);
+			exchange_ask();
+		if (exchange.half)
+			exchange_end(per_cpu_ptr(flight->cpu, 0));
 		preempt_enable();
 		before += exchange_count(seen, true);
 		after += exchange_count(seen, false);
@@ -801,6 +825,44 @@ static void exchange_run(struct kunit *test, bool timed)
 	ftrace_flight_put(flight);
 }
 
+/* Who follows a CPU comes to a ring that came back, and to one that was replaced and freed. */
+static void rings_are_replaced_while_they_are_followed(struct kunit *test)
+{
+	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, true);
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+
+	KUNIT_ASSERT_NOT_NULL(test, flight);
+	KUNIT_ASSERT_EQ(test, ftrace_flight_make_spare(flight), 0);
+	exchange.flight = flight;
+	exchange.nr = 0;
+	ftrace_flight_off(flight, false);
+	ftrace_flight_follow(flight, &cursor, 0);
+	preempt_disable();
+	exchange_calls(3);
+	KUNIT_EXPECT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
+	KUNIT_EXPECT_EQ(test, call.ip, IP(1));
+	for (unsigned int i = 0; i < 2; i++) {
+		ftrace_flight_exchange(flight, 0);
+		exchange_calls(2);
+	}
+	KUNIT_EXPECT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
+	KUNIT_EXPECT_EQ(test, call.ip, IP(6));
+	KUNIT_EXPECT_TRUE(test, cursor.missed);
+	ftrace_flight_exchange(flight, 0);
+	exchange_calls(2);
+	preempt_enable();
+
+	scoped_guard(mutex, &trace_types_lock)
+		ftrace_flight_free_spare(flight);
+	ftrace_flight_wait();
+	preempt_disable();
+	KUNIT_EXPECT_TRUE(test, ftrace_flight_next(flight, &cursor, &call));
+	KUNIT_EXPECT_EQ(test, call.ip, IP(8));
+	preempt_enable();
+	ftrace_flight_put(flight);
+}
+
 static void a_snapshot_takes_each_call_once(struct kunit *test)
 {
 	skip_if_sanitized(test);
@@ -811,6 +873,7 @@ static void a_snapshot_takes_each_call_once(struct kunit *test)
 static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(all_cpus_are_told_the_same),
 	KUNIT_CASE(a_snapshot_takes_each_call_once),
+	KUNIT_CASE(rings_are_replaced_while_they_are_followed),
 	KUNIT_CASE(calls_keep_their_task_in_a_switch),
 	KUNIT_CASE(each_call_is_recorded_or_lost),
 	KUNIT_CASE(another_cpu_reads_what_was_made),
