@@ -162,7 +162,7 @@ static struct buffer read_section(FILE *f, const char *path, uint32_t type)
 	if (head.size > MAX_CONTENT || head.packed > MAX_CONTENT ||
 	    head.size / MAX_RATIO > head.packed)
 		die("%s: has a section of an impossible size", path);
-	/* Not more memory than there is file, whatever its head says. */
+	/* Do not trust the head of a section: read as much as the file has. */
 	data = NULL;
 	for (size_t at = 0, part; at < head.packed; at += part) {
 		part = head.packed - at < 1 << 24 ? head.packed - at : 1 << 24;

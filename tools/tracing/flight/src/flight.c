@@ -2,6 +2,7 @@
 /* flight: records all calls of functions of the kernel, and shows the last ones. */
 #define _GNU_SOURCE
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,14 +39,16 @@ static void close_pager(FILE *out)
 		pclose(out);
 }
 
-/* Those of all tasks if @pid is NULL. */
-static struct flight *read_calls(const char *path, const char *pid)
+#define ALL_TASKS	(-1)
+
+/* The calls of a task, or of all. */
+static struct flight *read_calls(const char *path, int pid)
 {
 	struct flight *flight = flight_read(path);
 	size_t nr = 0;
 
 	for (size_t i = 0; i < flight->nr_calls; i++)
-		if (!pid || flight->tasks[flight->calls[i].task].pid == atoi(pid))
+		if (pid == ALL_TASKS || flight->tasks[flight->calls[i].task].pid == pid)
 			flight->calls[nr++] = flight->calls[i];
 	flight->nr_calls = nr;
 	return flight;
@@ -59,10 +62,9 @@ static int cmd_show(int argc, char **argv)
 		{ "slowest", required_argument, NULL, 's' },
 		{ }
 	};
+	int opt, slowest = 0, pid = ALL_TASKS;
 	bool flat = false, reverse = false;
-	const char *pid = NULL;
 	struct flight *flight;
-	int opt, slowest = 0;
 	FILE *out;
 
 	while ((opt = getopt_long(argc, argv, "p:", options, NULL)) != -1) {
@@ -74,10 +76,10 @@ static int cmd_show(int argc, char **argv)
 			reverse = true;
 			break;
 		case 'p':
-			pid = optarg;
+			pid = parse_number(optarg, INT_MAX);
 			break;
 		case 's':
-			slowest = atoi(optarg);
+			slowest = parse_number(optarg, INT_MAX);
 			break;
 		default:
 			return 2;
@@ -106,8 +108,8 @@ static int cmd_export(int argc, char **argv)
 		{ "folded", no_argument, NULL, 'f' },
 		{ }
 	};
-	const char *out = NULL, *pid = NULL;
-	int opt, how = 0;
+	int opt, how = 0, pid = ALL_TASKS;
+	const char *out = NULL;
 
 	while ((opt = getopt_long(argc, argv, "o:p:", options, NULL)) != -1) {
 		switch (opt) {
@@ -115,7 +117,7 @@ static int cmd_export(int argc, char **argv)
 			out = optarg;
 			break;
 		case 'p':
-			pid = optarg;
+			pid = parse_number(optarg, INT_MAX);
 			break;
 		case '?':
 			return 2;

@@ -52,6 +52,7 @@ struct span {
 void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void *xrealloc(void *p, size_t nr, size_t size);
 void *grow(void *p, size_t nr, size_t size);
+unsigned long parse_number(const char *text, unsigned long most);
 
 /* file.c */
 void flight_write(const struct flight *flight, const char *path);

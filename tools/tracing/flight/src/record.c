@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,14 @@ static void set(const char *file, const char *value)
 		die("cannot write \"%s\" to %s: %s", value, file, strerror(errno));
 }
 
+/* Without a newline the kernel looks at the last word when the file is closed: no error is seen. */
 static void append(const char *file, const char *value)
 {
-	if (tracefs_instance_file_append(instance, file, value) < 0)
+	char line[1024];
+
+	if (snprintf(line, sizeof(line), "%s\n", value) >= (int)sizeof(line))
+		die("too long: %s", value);
+	if (tracefs_instance_file_append(instance, file, line) < 0)
 		die("cannot add \"%s\" to %s: %s", value, file, strerror(errno));
 }
 
@@ -53,39 +59,53 @@ static void find_instance(void)
 		die("no instance %s: %s", INSTANCE, strerror(errno));
 }
 
-/* "0-3,5": each CPU is true in @cpus. */
-static void parse_cpus(const char *list, bool *cpus)
+/* "0-3,5": these are true in what is returned. */
+static bool *parse_cpus(const char *list)
 {
-	char *end = (char *)list;
+	bool *cpus = calloc(MAX_CPUS, sizeof(*cpus));
+	char *words = strdupa(list), *word;
 
-	do {
-		unsigned long from = strtoul(end, &end, 10), to = from;
+	if (!cpus)
+		die("no memory");
+	while ((word = strsep(&words, ","))) {
+		char *end = strchr(word, '-');
+		unsigned long from, to;
 
-		if (*end == '-')
-			to = strtoul(end + 1, &end, 10);
-		if (from > to || to >= MAX_CPUS)
+		if (end)
+			*end++ = 0;
+		from = parse_number(word, MAX_CPUS - 1);
+		to = end ? parse_number(end, MAX_CPUS - 1) : from;
+		if (from > to)
 			die("no list of CPUs: %s", list);
 		while (from <= to)
 			cpus[from++] = true;
-	} while (*end++ == ',');
-	if (end[-1] || !*list)
-		die("no list of CPUs: %s", list);
+	}
+	return cpus;
 }
 
-static void set_cpus(const char *list)
+/* Records on some CPUs, or on all if @cpus is NULL. */
+static void set_cpus(const bool *cpus)
 {
 	static char mask[MAX_CPUS / 4 + MAX_CPUS / 32 + 1];
-	static bool cpus[MAX_CPUS];
-	int last = sysconf(_SC_NPROCESSORS_CONF) - 1, len = 0;
+	int nr = sysconf(_SC_NPROCESSORS_CONF), len = 0;
 
-	parse_cpus(list, cpus);
-	for (int digit = last / 4; digit >= 0; digit--) {
-		const bool *cpu = &cpus[4 * digit];
+	for (int digit = (nr - 1) / 4; digit >= 0; digit--) {
+		unsigned int bits = 0;
 
-		len += sprintf(mask + len, "%x%s", cpu[0] | cpu[1] << 1 | cpu[2] << 2 | cpu[3] << 3,
-			       digit && digit % 8 == 0 ? "," : "");
+		for (int cpu = 4 * digit; cpu < 4 * digit + 4 && cpu < nr; cpu++)
+			bits |= (!cpus || cpus[cpu]) << cpu % 4;
+		len += sprintf(mask + len, "%x%s", bits, digit && digit % 8 == 0 ? "," : "");
 	}
 	set("tracing_cpumask", mask);
+}
+
+/* If the instance is new, what fails takes it away. */
+static bool is_new;
+
+static void remove_new(void)
+{
+	if (is_new)
+		tracefs_instance_destroy(instance);
 }
 
 int cmd_start(int argc, char **argv)
@@ -96,44 +116,59 @@ int cmd_start(int argc, char **argv)
 		{ "cpu", required_argument, NULL, 'c' },
 		{ }
 	};
-	const char *cpus = NULL;
+	const char **funcs = calloc(argc, sizeof(*funcs)), **pids = calloc(argc, sizeof(*pids));
+	unsigned int nr_funcs = 0, nr_pids = 0;
+	bool *cpus = NULL;
 	bool timed = false;
-	char text[32];
+	char size[32] = "";
 	int opt;
 
-	instance = tracefs_instance_create(INSTANCE);
-	if (!instance)
-		die("no instance %s: %s", INSTANCE, strerror(errno));
-	set("current_tracer", "nop");
-	set("set_ftrace_filter", "\n");
-	set("set_ftrace_pid", "\n");
+	if (!funcs || !pids)
+		die("no memory");
 	while ((opt = getopt_long(argc, argv, "F:p:", options, NULL)) != -1) {
 		switch (opt) {
 		case 'F':
-			append("set_ftrace_filter", optarg);
+			funcs[nr_funcs++] = optarg;
 			break;
 		case 'p':
-			append("set_ftrace_pid", optarg);
+			parse_number(optarg, INT_MAX);
+			pids[nr_pids++] = optarg;
 			break;
 		case 't':
 			timed = true;
 			break;
 		case 's':
-			snprintf(text, sizeof(text), "%lu", strtoul(optarg, NULL, 10) * 1024);
-			set("flight_size_kb", text);
+			snprintf(size, sizeof(size), "%lu", parse_number(optarg, 1024) * 1024);
 			break;
 		case 'c':
-			cpus = optarg;
+			cpus = parse_cpus(optarg);
 			break;
 		default:
 			return 2;
 		}
 	}
-	if (cpus)
-		set_cpus(cpus);
+	if (optind != argc)
+		die("start takes no %s", argv[optind]);
+
+	is_new = !tracefs_instance_exists(INSTANCE);
+	instance = tracefs_instance_create(INSTANCE);
+	if (!instance)
+		die("no instance %s: %s", INSTANCE, strerror(errno));
+	atexit(remove_new);
+	set("current_tracer", "nop");
+	set("set_ftrace_filter", "\n");
+	set("set_ftrace_pid", "\n");
+	for (unsigned int i = 0; i < nr_funcs; i++)
+		append("set_ftrace_filter", funcs[i]);
+	for (unsigned int i = 0; i < nr_pids; i++)
+		append("set_ftrace_pid", pids[i]);
+	if (*size)
+		set("flight_size_kb", size);
+	set_cpus(cpus);
 	set("options/flight-time", timed ? "1" : "0");
 	set("current_tracer", "flight");
 	set("tracing_on", "1");
+	is_new = false;
 	return 0;
 }
 
@@ -156,7 +191,7 @@ int cmd_status(int argc, char **argv)
 	}
 	find_instance();
 	printf("tracer %s, recording %s, %s kB for each CPU\n", get("current_tracer"),
-	       get("tracing_on")[0] == '1' ? "on" : "off", get("flight_size_kb"));
+	       tracefs_trace_is_on(instance) > 0 ? "on" : "off", get("flight_size_kb"));
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
 		char file[64], *stats, *line;
 
@@ -358,9 +393,11 @@ static void wait_for(const char *func, char *event, const char *filter)
 		snprintf(command, sizeof(command), "traceoff:1%s%s", filter ? " if " : "",
 			 filter ? filter : "");
 	}
+	if (tracefs_trace_is_on(instance) <= 0)
+		die("recording is off: nothing can stop it");
 	signal(SIGINT, on_signal);
 	append(file, command);
-	while (!interrupted && get("tracing_on")[0] == '1')
+	while (!interrupted && tracefs_trace_is_on(instance) > 0)
 		usleep(10000);
 	/* It may be gone, as it was executed. */
 	memmove(command + 1, command, strlen(command) + 1);
@@ -392,14 +429,13 @@ int cmd_snapshot(int argc, char **argv)
 			out = optarg;
 			break;
 		case 'p':
-			s.pid = atoi(optarg);
+			s.pid = parse_number(optarg, INT_MAX);
 			break;
 		case 'l':
-			s.last = strtoull(optarg, NULL, 10) * 1000000;
+			s.last = parse_number(optarg, UINT32_MAX) * 1000000;
 			break;
 		case 'c':
-			s.cpus = calloc(MAX_CPUS, 1);
-			parse_cpus(optarg, s.cpus);
+			s.cpus = parse_cpus(optarg);
 			break;
 		case 't':
 			func = optarg;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -33,4 +34,17 @@ void *grow(void *p, size_t nr, size_t size)
 {
 	/* A power of two has just been filled. */
 	return nr & (nr - 1) ? p : xrealloc(p, nr ? 2 * nr : 1, size);
+}
+
+/* A number of at most @most in decimal digits. */
+unsigned long parse_number(const char *text, unsigned long most)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || n > most)
+		die("no number, or too large: %s", text);
+	return n;
 }

@@ -132,7 +132,7 @@ spew(file(section(1, "\0"), section(2, "read\0exc_fault\0prepare\0fault\0do_sysc
 ($status, $said) = flight("show $dir/file");
 is(join('', $said =~ /\|( +\w+)$/mg), ' read prepare fault read   fault', 'what begins in user mode ends all calls');
 
-# Whatever the calls are: coarse clocks, large times, interrupts, tasks that move to another CPU.
+# Any calls: coarse clocks, large times, interrupts, tasks that move to another CPU.
 srand 1;
 my @tasks = (0, 0, 7, 8);
 my $many = join '', map { map { number($_) } (rand 3 < 1 ? 0 : int rand 3000) + ($_ ? 0 : 10**15 + 1), int rand 2,
@@ -144,6 +144,14 @@ my @slices = slices(decode_json(scalar `cat $dir/chrome.json`)->{traceEvents});
 is(scalar(grep { !/^task/ } @slices), 3000, '--chrome has each call once, strictly nested');
 flight("export -p 7 --chrome -o $dir/chrome.json $dir/file");
 is_deeply([grep { / 1 (?!7$)/ } slices(decode_json(scalar `cat $dir/chrome.json`)->{traceEvents})], [], '-p takes one task');
+
+# Arguments are looked at before anything is done.
+for my $arguments ('start --size x', 'start --size 1025', 'start -p 5x', 'start --cpu 0-', 'start --cpu 3-1', 'start --cpu 0,',
+	'start there', 'snapshot --last -1', 'snapshot --cpu 8192', 'snapshot -p 99999999999', "show -p a $dir/file",
+	"show --slowest '' $dir/file", "export -p 1 $dir/file", 'show') {
+	($status, $said) = flight($arguments);
+	is("$status " . ($said =~ /^flight: .+\n\z/), '1 1', "flight $arguments: a message") or diag($said);
+}
 
 # Files that are none.
 my @bad = ('', 'FLIGHT', "FLIGHT\0\2" . join('', parts()), substr($good, 0, -1), $good . 'x');

@@ -36,5 +36,19 @@ sync
 wait
 show_file trigger
 $H/flight status
+$H/flight start --cpu 1
+echo "one CPU $(cat $T/tracing_cpumask)"
+$H/flight start
+echo "all CPUs $(cat $T/tracing_cpumask)"
+echo 0 > $T/tracing_on
+timeout 20 $H/flight snapshot --trigger __x64_sys_sync -o /tmp/off
+echo "while off $?"
+$H/flight start
+timeout 20 $H/flight snapshot --trigger no_such_function -o /tmp/off
+echo "no trigger $?"
+timeout 20 $H/flight snapshot --event sched:no_such_event -o /tmp/off
+echo "no event $?"
 $H/flight stop
+$H/flight start -F no_such_function
+echo "no function $?"
 $H/flight status
