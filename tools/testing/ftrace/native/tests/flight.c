@@ -757,7 +757,7 @@ static u32 exchange_count(u8 *seen, bool snapshot)
 	return n;
 }
 
-/* Each call is in the rings or in the snapshot, at whatever instruction of a call that is taken. */
+/* Take a snapshot at each instruction of a call: each call is in the rings or in the snapshot. */
 static void exchange_run(struct kunit *test, bool timed)
 {
 	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, timed);
