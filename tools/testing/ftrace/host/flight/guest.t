@@ -55,10 +55,10 @@ like(show('all'), qr/-\d+ .*\| +iterate_dir\n/, 'another one has the calls of al
 like(show('trigger', '--flat', '--reverse'), qr/\A(?:#.*\n)*(?:.*\n){0,200}.*: __x64_sys_sync <-/,
 	'a trigger takes one when its function is called');
 like($said, qr/^tracer flight, recording on, 8192 kB for each CPU$/m, 'the status while it records');
-like($said, qr/^one CPU 2\nall CPUs 3$/m, 'it records on some CPUs, or on all');
+like($said, qr/^one CPU 2\nall CPUs 3$/m, 'calls are recorded on some CPUs, or on all');
 like($said, qr/recording is off.*\n(?s:.*)^while off 1$/m, 'a trigger waits for nothing if recording is off');
 like($said, qr/no_such_function.*\nno function 1\noff$/m, 'a start that fails says so, and leaves no new instance');
-like($said, qr/no_such_function.*\nno trigger 1\n.*no_such_event.*\nno event 1$/m, 'so does a trigger that cannot be');
+like($said, qr/no_such_function.*\nno trigger 1\n.*no_such_event.*\nno event 1$/m, 'a trigger that cannot be set says so');
 
 is(system("$dir/programs/flight export --chrome -o $dir/chrome.json $file{all}"), 0, 'a snapshot is exported');
 open my $in, '<:raw', "$dir/chrome.json" or die "$dir: $!\n";
