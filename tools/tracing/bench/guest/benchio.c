@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * benchio: time single operations on control files, without a shell's forks around them.
- *
- * Each timed operation prints one line: its name, how many things it did, and three figures: TSC ticks, nanoseconds,
- * and nanoseconds of CPU time. CPU time is that of this process and of all kernel threads, so it holds what an operation
- * hands to a worker, and not the sleep for a grace period. Where guest time counts instructions, all three are instructions.
+ * benchio: time single operations on control files, without a shell's forks around them. What it prints is in span.h.
  */
 #define _GNU_SOURCE
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-#include <x86intrin.h>
+
+#include "span.h"
 
 #define PARAMETERS	"/sys/module/bench_ftrace/parameters/"
 
@@ -33,6 +20,8 @@ static const char usage[] =
 	"  toggle NAME-ON NAME-OFF TIMES FILE ON OFF  write ON and OFF in turn\n"
 	"  stall NAME TIMES FILE ON OFF  toggle, and print the longest time that a program on CPU 1 was held up\n"
 	"  names NAME FILE LIST N  write the first N lines of LIST; fewer, if they take more than 3 s\n"
+	"  append NAME FILE LIST N  add the first N lines of LIST to FILE one by one; fewer, if they take more than 3 s\n"
+	"  file NAME FILE LIST     write all of LIST\n"
 	"  read NAME TIMES FILE    read to the end\n"
 	"  first NAME TIMES FILE   read up to the first line that does not begin with #\n"
 	"  run NAME COUNT COMMAND  have the bench_ftrace module do COMMAND, which does COUNT things\n"
@@ -41,82 +30,6 @@ static const char usage[] =
 	"  load NAME MODULE        insert the module file\n"
 	"  stats CPU               do stat() until killed\n"
 	"  mark                    run into an int3 of our own, as a mark in an emulator's log\n";
-
-static void die(const char *what)
-{
-	fprintf(stderr, "benchio: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	if (clock_gettime(id, &ts))
-		return 0;
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-struct span {
-	uint64_t ticks, ns, cpu;
-	uint64_t others[32768];
-	bool had[32768];
-};
-
-static struct span span;
-
-/* CPU time of all kernel threads since span_start(); with start, only note where they are. */
-static uint64_t others(bool start)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	uint64_t sum = 0;
-
-	if (!proc)
-		die("/proc");
-	if (start)
-		memset(span.had, 0, sizeof(span.had));
-	while ((entry = readdir(proc))) {
-		unsigned long pid = strtoul(entry->d_name, NULL, 10);
-		uint64_t ns;
-
-		if (!isdigit(entry->d_name[0]) || pid >= 32768 || pid == (unsigned long)getpid())
-			continue;
-		/* The kernel's own encoding of a process's clock. */
-		ns = clock_ns(((clockid_t)~pid << 3) | 2);
-		if (start) {
-			span.others[pid] = ns;
-			span.had[pid] = true;
-		} else {
-			sum += ns - (span.had[pid] ? span.others[pid] : 0);
-		}
-	}
-	closedir(proc);
-	return sum;
-}
-
-static void span_start(void)
-{
-	others(true);
-	span.cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	span.ns = clock_ns(CLOCK_MONOTONIC);
-	span.ticks = __rdtsc();
-}
-
-static void span_end(void)
-{
-	span.ticks = __rdtsc() - span.ticks;
-	span.ns = clock_ns(CLOCK_MONOTONIC) - span.ns;
-	span.cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - span.cpu;
-	span.cpu += others(false);
-}
-
-static void report(const char *name, unsigned long count)
-{
-	printf("%s %lu %llu %llu %llu\n", name, count, (unsigned long long)span.ticks,
-	       (unsigned long long)span.ns, (unsigned long long)span.cpu);
-	fflush(stdout);
-}
 
 static void put_all(int fd, const char *file, const char *text, size_t size)
 {
@@ -207,6 +120,50 @@ static void names(const char *name, const char *file, const char *list, unsigned
 	span_end();
 	fclose(in);
 	report(name, done);
+}
+
+/* As "echo LINE >> FILE" does for each. */
+static void append(const char *name, const char *file, const char *list, unsigned long count)
+{
+	char line[256];
+	FILE *in = fopen(list, "r");
+	unsigned long done = 0;
+	uint64_t end;
+
+	if (!in)
+		die(list);
+	span_start();
+	end = clock_ns(CLOCK_MONOTONIC) + 3000000000ULL;
+	while (done < count && clock_ns(CLOCK_MONOTONIC) < end && fgets(line, sizeof(line), in)) {
+		int fd = open(file, O_WRONLY | O_APPEND);
+
+		if (fd < 0)
+			die(file);
+		put_all(fd, file, line, strlen(line));
+		if (close(fd))
+			die(file);
+		done++;
+	}
+	span_end();
+	fclose(in);
+	report(name, done);
+}
+
+/* As "cat LIST > FILE" does, by large writes. */
+static void file(const char *name, const char *file, const char *list)
+{
+	static char text[1 << 20];
+	FILE *in = fopen(list, "r");
+	size_t size;
+
+	if (!in)
+		die(list);
+	size = fread(text, 1, sizeof(text), in);
+	fclose(in);
+	span_start();
+	put(file, text, size);
+	span_end();
+	report(name, 1);
 }
 
 static void run_on(int cpu)
@@ -351,6 +308,10 @@ int main(int argc, char **argv)
 		stall(argv[2], strtoul(argv[3], NULL, 10), argv[4], argv[5], argv[6]);
 	} else if (!strcmp(verb, "names") && argc == 6) {
 		names(argv[2], argv[3], argv[4], strtoul(argv[5], NULL, 10));
+	} else if (!strcmp(verb, "append") && argc == 6) {
+		append(argv[2], argv[3], argv[4], strtoul(argv[5], NULL, 10));
+	} else if (!strcmp(verb, "file") && argc == 5) {
+		file(argv[2], argv[3], argv[4]);
 	} else if ((!strcmp(verb, "read") || !strcmp(verb, "first")) && argc == 5) {
 		times = strtoul(argv[3], NULL, 10);
 		for (i = 0; i < times; i++)
