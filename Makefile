@@ -28,9 +28,9 @@ NATIVE_PACKAGES := $(filter linux-source-% xz-utils build-essential bc bison fle
 FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev libbpf-dev zlib1g-dev
 
 .PHONY: prepare unpack help packages test-packages full-packages clang-package run shell check check-guests check-32 check-full \
-	check-debian check-debug check-all mutants model native faults native-coverage native-fuzz native-torture torture bench series series-check series-bisect deb lint clean
+	check-debian check-debug check-all mutants model native faults native-coverage native-fuzz native-torture torture picture bench series series-check series-bisect deb lint clean
 
-ONLY_6_12 := $(filter check-32 check-full check-all mutants torture deb,$(MAKECMDGOALS))
+ONLY_6_12 := $(filter check-32 check-full check-all mutants torture picture deb,$(MAKECMDGOALS))
 ifneq ($(and $(ONLY_6_12),$(filter-out 6.12,$(BASE_VERSION))),)
 $(error $(ONLY_6_12): for BASE_VERSION=6.12 alone)
 endif
@@ -65,6 +65,7 @@ help:
 	@echo 'make native-torture  the same program under load on this machine'\''s CPUs; SECONDS=60 SEED=1'
 	@echo 'make torture       everything at once, with NMIs and without memory, and what is left afterwards;'
 	@echo '                   MINUTES=10 SEED=1 WORKERS="toggle module nmi"'
+	@echo 'make picture       what speedscope shows of a snapshot: build/flight.png, with chromium'
 	@echo 'make bench         measure against the unmodified base'
 	@echo 'make series        three series of mails for git am, in build/series/;'
 	@echo '                   SIGNOFF="Name <mail>" is the sender; V=2 RFC=y change the subjects'
@@ -172,6 +173,12 @@ torture: prepare full-packages
 	$(call first,torture,12)
 	@scripts/build torture
 	@tools/testing/ftrace/torture $(if $(MINUTES),-m $(MINUTES)) $(if $(SEED),-s $(SEED)) $(WORKERS)
+
+picture: prepare test-packages
+	@scripts/install-packages $(B)/packages.log chromium curl netpbm
+	$(call first,small,5)
+	@scripts/build small
+	@FLIGHT_PICTURE=$(abspath $(B))/flight.png tools/testing/ftrace/run-tests tools/testing/ftrace/host/flight/guest.t
 
 bench: prepare
 	@tools/tracing/bench/run

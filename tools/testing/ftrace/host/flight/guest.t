@@ -64,5 +64,29 @@ is(system("$dir/programs/flight export --chrome -o $dir/chrome.json $file{all}")
 open my $in, '<:raw', "$dir/chrome.json" or die "$dir: $!\n";
 my $events = decode_json(join '', <$in>)->{traceEvents};
 cmp_ok(scalar @$events, '>', 1000, '  with many slices');
-copy($file{all}, $ENV{FLIGHT_KEEP}) if $ENV{FLIGHT_KEEP};
+
+# depth FILE: how many rows of slices a picture has. speedscope draws one every 20 pixels, in light colours.
+sub depth {
+	my ($file) = @_;
+	open my $in, '-|:raw', 'pngtopnm', $file or return 0;
+	my ($width, $height, $pixels) = join('', <$in>) =~ /^P6\s+(\d+) (\d+)\s+255\s(.*)/s or return 0;
+	my $rows = 0;
+	# Below the overview.
+	for (my $y = 153; $y < $height; $y += 20) {
+		my @line = unpack '(a3)*', substr $pixels, $y * $width * 3, $width * 3;
+		$rows++ if grep { my ($r, $g, $b) = unpack 'C3'; $r + $g + $b > 450 && abs($r - $g) + abs($g - $b) > 15 } @line;
+	}
+	return $rows;
+}
+
+# "make picture"
+if (my $picture = $ENV{FLIGHT_PICTURE}) {
+	my ($pid) = show('all') =~ /^ +ls-(\d+) /m;
+	system "$dir/programs/flight export --chrome -p $pid -o $dir/ls.json $file{all}";
+	my $shown = `$FindBin::Bin/picture $dir/ls.json '$picture' $build/vm`;
+	like($shown, qr/^Importing as Trace Event Format profile$/m, 'speedscope reads the file');
+	unlike($shown, qr/rror|cannot|fail/, 'speedscope does not complain');
+	like($shown, qr/^tasks \(pid 1\), ls \(tid $pid\)/m, 'speedscope shows the task');
+	cmp_ok(depth($picture), '>', 8, 'the picture has deep stacks') or diag($shown);
+}
 done_testing();
