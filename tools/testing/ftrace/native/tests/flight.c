@@ -736,6 +736,9 @@ static void exchange_step(struct host_regs *regs, bool step)
 		exchange_calls(40);
 }
 
+/* More calls than a round makes, even where each function calls a copy of itself. */
+#define EXCHANGE_CALLS 8192
+
 /* Counts how often each call is in the rings, or in the snapshot. */
 static u32 exchange_count(u8 *seen, bool snapshot)
 {
@@ -748,7 +751,7 @@ static u32 exchange_count(u8 *seen, bool snapshot)
 	while (ftrace_flight_next(copy, &cursor, &call)) {
 		u32 nr = call.ip - IP(0);
 
-		if (nr > exchange.nr || call.parent_ip != CALLER(nr))
+		if (nr > exchange.nr || nr >= EXCHANGE_CALLS || call.parent_ip != CALLER(nr))
 			native_fail("a call that was not made: %lx", call.ip);
 		seen[nr]++;
 		n++;
@@ -770,7 +773,7 @@ static void exchange_run(struct kunit *test, bool timed)
 	native_interrupts = exchange_step;
 	/* The calls of each step take most of the time. What the other half is for is early. */
 	for (unsigned int i = 0; i < 300 * 3 + 60; i += i < 300 * 2 || i >= 300 * 3 ? 1 : 5) {
-		static u8 seen[1024];
+		static u8 seen[EXCHANGE_CALLS];
 		u64 was = per_cpu_ptr(flight->cpu, 0)->lost;
 
 		preempt_disable();
