@@ -33,7 +33,7 @@ use File::Find 'find';
 
 my $HERE = dirname(dirname(abs_path(__FILE__)));
 my @TOPS = qw(arch include kernel Documentation tools/testing/selftests tools/tracing/flight
-	      tools/tracing/flight-gdb.py scripts/recordmcount.pl);
+	      tools/tracing/flight-dump.py scripts/recordmcount.pl);
 
 # contents FILE
 sub contents {

@@ -62,7 +62,7 @@ static unsigned int flight_nr_copies;
 static_assert(offsetof(struct ftrace_flight_cpu, next) == FTRACE_FLIGHT_NEXT);
 static_assert(offsetof(struct ftrace_flight_cpu, off) == FTRACE_FLIGHT_OFF);
 
-/* As tools/tracing/flight-gdb.py has them. */
+/* As tools/tracing/flight-dump.py has them. */
 static_assert(offsetof(struct ftrace_flight, list) == 0);
 static_assert(offsetof(struct ftrace_flight, cpu) == 16);
 static_assert(offsetof(struct ftrace_flight, timed) == 24);

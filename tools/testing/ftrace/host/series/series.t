@@ -220,7 +220,7 @@ refuses()
 	cp -r arch include kernel Documentation scripts patches Kconfig "$work/repo"
 	mkdir -p "$work/repo/tools/testing"
 	cp -r tools/testing/selftests "$work/repo/tools/testing"
-	cp -r --parents tools/tracing/flight tools/tracing/flight-gdb.py "$work/repo"
+	cp -r --parents tools/tracing/flight tools/tracing/flight-dump.py "$work/repo"
 	(cd "$work/repo" && "$@")
 	if "$work/repo/scripts/make-series" "$base" "$work/refused" >"$work/out" 2>&1; then
 		failed "refuses $what"

@@ -2,21 +2,29 @@
 #
 # The last calls that flight recorders have recorded, from a crash dump or a kernel that runs.
 #
-#   gdb -x flight-gdb.py vmlinux vmcore
-#   gdb -x flight-gdb.py vmlinux /proc/kcore
-#   gdb -x flight-gdb.py -ex 'target remote :1234' vmlinux	(QEMU)
+#   gdb -x flight-dump.py vmlinux vmcore
+#   gdb -x flight-dump.py vmlinux /proc/kcore
+#   gdb -x flight-dump.py -ex 'target remote :1234' vmlinux	(QEMU)
 #
 #   (gdb) flight		the last 20 calls of each CPU
 #   (gdb) flight 1000		the last 1000
 #
-# If the kernel was loaded at a random address, tell gdb the offset, which the dump has as
-# KERNELOFFSET: "symbol-file -o 0x12000000 vmlinux". No debug information is needed: offsets are
-# those of include/linux/ftrace_flight.h, and kernel/trace/ftrace/flight.c asserts them. How the
-# words of a ring are read is that of kernel/trace/ftrace/flight_read.c.
+#   drgn -c vmcore -s vmlinux flight-dump.py [NUMBER]
+#   drgn -s vmlinux flight-dump.py [NUMBER]	(the kernel that runs)
+#
+# drgn needs a vmlinux with debug information. It knows where the kernel was loaded; gdb has to be told
+# the offset from a random address, which the dump has as KERNELOFFSET: "symbol-file -o 0x12000000
+# vmlinux". For gdb no debug information is needed: offsets are those of include/linux/ftrace_flight.h,
+# and kernel/trace/ftrace/flight.c asserts them. How the words of a ring are read is that of
+# kernel/trace/ftrace/flight_read.c.
 
 import struct
+import sys
 
-import gdb
+try:
+    import gdb
+except ImportError:
+    import drgn
 
 # struct ftrace_flight
 CPU, TIMED, NAME, START, STOP = 16, 24, 32, 48, 64
@@ -31,16 +39,59 @@ PAGE_SIZE = 4096
 PRESENT, LARGE, PHYSICAL = 1, 1 << 7, 0x000ffffffffff000
 
 
-def symbol(name):
-    """The address of a symbol; None if there is none."""
-    try:
-        return int(gdb.parse_and_eval('(unsigned long)&' + name))
-    except gdb.error:
-        return None
+class Wrong(Exception):
+    """What the user is told."""
 
 
-def raw(address, size):
-    return bytes(gdb.selected_inferior().read_memory(address, size))
+class Gdb:
+    """The kernel as gdb knows it."""
+
+    def symbol(self, name):
+        """The address of a symbol; None if there is none."""
+        try:
+            return int(gdb.parse_and_eval('(unsigned long)&' + name))
+        except gdb.error:
+            return None
+
+    def read(self, address, size):
+        """The memory there; None if it has none at this address."""
+        try:
+            return bytes(gdb.selected_inferior().read_memory(address, size))
+        except gdb.MemoryError:
+            return None
+
+    def name(self, address):
+        """The name of what has an address; None if it has none."""
+        text = gdb.execute('info symbol %#x' % address, to_string=True)
+        return None if text.startswith('No symbol') else text.split()[0]
+
+
+class Drgn:
+    """The same, as drgn knows it."""
+
+    def __init__(self, program):
+        self.program = program
+
+    def symbol(self, name):
+        try:
+            return self.program.symbol(name).address
+        except LookupError:
+            return None
+
+    def read(self, address, size):
+        try:
+            return self.program.read(address, size)
+        except drgn.FaultError:
+            return None
+
+    def name(self, address):
+        try:
+            return self.program.symbol(address).name
+        except LookupError:
+            return None
+
+
+kernel = Gdb() if 'gdb' in globals() else Drgn(prog)  # noqa: F821
 
 
 def u64(address):
@@ -52,22 +103,23 @@ def u32(address):
 
 
 def variable(name, default):
-    address = symbol(name)
+    address = kernel.symbol(name)
     return default if address is None else u64(address)
 
 
 def direct_map(address):
     """A dump has the direct map only. Where is an address that vmalloc() has returned?"""
     offset = variable('page_offset_base', 0xffff888000000000)
-    shift = symbol('pgdir_shift')
+    shift = kernel.symbol('pgdir_shift')
     shift = 39 if shift is None else u32(shift)
-    table = symbol('init_top_pgt')
+    table = kernel.symbol('init_top_pgt')
     # With SME an entry has a bit that is no part of the address.
     physical = PHYSICAL & ~variable('sme_me_mask', 0)
     while True:
-        entry = struct.unpack('<Q', raw(table + (address >> shift & 511) * 8, 8))[0]
+        data = kernel.read(table + (address >> shift & 511) * 8, 8)
+        entry = struct.unpack('<Q', data)[0] if data else 0
         if not entry & PRESENT:
-            raise gdb.MemoryError('Cannot access memory at address %#x' % address)
+            raise Wrong('no memory at address %#x' % address)
         if shift == 12 or entry & LARGE:
             break
         table = offset + (entry & physical)
@@ -77,14 +129,15 @@ def direct_map(address):
 
 
 def read(address, size):
-    try:
-        return raw(address, size)
-    except gdb.MemoryError:
-        pass
+    data = kernel.read(address, size)
+    if data is not None:
+        return data
     parts = []
     while size:
         part = min(size, PAGE_SIZE - address % PAGE_SIZE)
-        parts.append(raw(direct_map(address), part))
+        parts.append(kernel.read(direct_map(address), part))
+        if parts[-1] is None:
+            raise Wrong('no memory at address %#x' % address)
         address += part
         size -= part
     return b''.join(parts)
@@ -95,16 +148,15 @@ names = {}
 
 def name_of(address):
     if address not in names:
-        text = gdb.execute('info symbol %#x' % address, to_string=True)
-        names[address] = '%#x' % address if text.startswith('No symbol') else text.split()[0]
+        names[address] = kernel.name(address) or '%#x' % address
     return names[address]
 
 
 def cpus():
     """Each possible CPU, and where its per-CPU memory is."""
-    number = symbol('nr_cpu_ids')
-    offsets = symbol('__per_cpu_offset')
-    possible = symbol('__cpu_possible_mask')
+    number = kernel.symbol('nr_cpu_ids')
+    offsets = kernel.symbol('__per_cpu_offset')
+    possible = kernel.symbol('__cpu_possible_mask')
     if offsets is None:
         return [(0, 0)]
     return [(cpu, u64(offsets + 8 * cpu)) for cpu in range(u32(number) if number else 1)
@@ -131,7 +183,7 @@ class Recorder:
             clock_run = self.stop[1] - self.start[1]
             return self.start[1] + (cycles - self.start[0]) * clock_run // cycles_run
         # It was running to the end.
-        return self.start[1] + (cycles - self.start[0]) * 1000000 // u32(symbol('tsc_khz'))
+        return self.start[1] + (cycles - self.start[0]) * 1000000 // u32(kernel.symbol('tsc_khz'))
 
     def records(self, cpu):
         """The words of a CPU's ring, from the oldest to the youngest, with their times if any."""
@@ -209,28 +261,46 @@ class Recorder:
                                                         name_of(site), name_of(caller)))
 
 
-class Flight(gdb.Command):
-    """flight [NUMBER]: the last calls that flight recorders have recorded on each CPU."""
-
-    def __init__(self):
-        super().__init__('flight', gdb.COMMAND_DATA)
-
-    def invoke(self, argument, from_tty):
-        try:
-            last = int(argument or '20')
-        except ValueError:
-            last = 0
-        if last < 1:
-            raise gdb.GdbError('usage: flight [NUMBER]')
-        head = symbol('ftrace_flights')
-        if head is None:
-            raise gdb.GdbError('this kernel has no flight recorder')
-        at = u64(head)
-        if at == head:
-            print('no flight recorder runs')
-        while at != head:
-            Recorder(at).show(last)
-            at = u64(at)
+def flight(argument):
+    """The last calls of all recorders; @argument is their number for each CPU."""
+    try:
+        last = int(argument or '20')
+    except ValueError:
+        last = 0
+    if last < 1:
+        raise Wrong('usage: flight [NUMBER]')
+    head = kernel.symbol('ftrace_flights')
+    if head is None:
+        raise Wrong('this kernel has no flight recorder')
+    at = u64(head)
+    if at == head:
+        print('no flight recorder runs')
+    while at != head:
+        Recorder(at).show(last)
+        at = u64(at)
 
 
-Flight()
+def command():
+    """Gives gdb the command."""
+    class Flight(gdb.Command):
+        """flight [NUMBER]: the last calls that flight recorders have recorded on each CPU."""
+
+        def __init__(self):
+            super().__init__('flight', gdb.COMMAND_DATA)
+
+        def invoke(self, argument, from_tty):
+            try:
+                flight(argument)
+            except Wrong as wrong:
+                raise gdb.GdbError(str(wrong))
+
+    Flight()
+
+
+if 'gdb' in globals():
+    command()
+else:
+    try:
+        flight(' '.join(sys.argv[1:]))
+    except Wrong as wrong:
+        sys.exit('flight: %s' % wrong)

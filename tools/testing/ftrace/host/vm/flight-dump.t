@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tools/tracing/flight-gdb.py: gdb reads the rings of a guest, through the emulator and from a dump
-# of its memory, and shows the calls that the file trace of the guest shows.
+# tools/tracing/flight-dump.py: gdb reads the rings of a guest, through the emulator and from a dump
+# of its memory, and shows the calls that the file trace of the guest shows. drgn, too, from a dump of
+# the kernel "full", which tells QEMU what kdump has in its dumps, and has the types that drgn needs.
 
 use strict;
 use warnings;
@@ -21,8 +22,9 @@ plan(skip_all => 'no gdb') if system('command -v gdb > /dev/null');
 my $symbols = `nm '$kernel/vmlinux'`;
 plan(skip_all => 'this kernel has no flight recorder') if $symbols !~ / ftrace_flights$/m;
 
+my $drgn = !system "grep -q '^CONFIG_FW_CFG_SYSFS=y' '$kernel/.config'";
 my $dir = tempdir(CLEANUP => 1);
-my $script = "$root/tools/tracing/flight-gdb.py";
+my $script = "$root/tools/tracing/flight-dump.py";
 
 sub slurp {
 	my ($file) = @_;
@@ -99,7 +101,8 @@ if (!$pid) {
 	exec "$root/tools/vm/guest", '-k', $image, '-d', "$programs/guest", '-m', 128,
 		'-l', "$dir/console", '-t', 500,
 		'-a', 'nokaslr kunit.enable=0', '-q', '-gdb', '-q', "unix:$dir/gdb,server=on,wait=off",
-		'/host/guest/flight-gdb.sh' or die "guest: $!\n";
+		'-q', '-device', '-q', 'vmcoreinfo',
+		'/host/guest/flight-dump.sh' or die "guest: $!\n";
 }
 my $ended = 0;
 while (!$ended && slurp("$dir/said") !~ /^ready$/m) {
@@ -113,6 +116,7 @@ if (!ok(!$ended, 'the guest has traces')) {
 	exit;
 }
 my $live = gdb("target remote $dir/gdb", 'flight 100000', "monitor dump-guest-memory $dir/dump",
+	$drgn ? "monitor dump-guest-memory -p $dir/paged" : (),
 	'monitor quit');
 waitpid $pid, 0;
 
@@ -125,6 +129,13 @@ same(calls($other // $live), $want{other}, 'also those of a recorder with times'
 
 my $few = gdb('flight 3', 'flight none', 'flight 0');
 like($few, qr/usage: flight/, 'what is no number is refused') or diag($few);
+
+if ($drgn) {
+	my $command = "timeout 240 drgn -c $dir/paged -s '$kernel/vmlinux' '$script'";
+	my $dead = `$command 100000 2>&1`;
+	same(calls($dead), calls($live), 'drgn shows the same calls') or diag(substr $dead, 0, 500);
+	is(`$command none 2>&1`, "flight: usage: flight [NUMBER]\n", 'drgn says what is no number');
+}
 
 SKIP: {
 	skip 'a dump in the format of kdump cannot be made of this one', 1 if !kdump("$dir/dump");

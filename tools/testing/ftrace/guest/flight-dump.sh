@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The guest's half of ../host/vm/flight-gdb.t: two recorders, which have stopped; then nothing happens.
+# The guest's half of ../host/vm/flight-dump.t: two recorders, which have stopped; then nothing happens.
 # run-guest does not run this script.
 
 T=/sys/kernel/tracing
