@@ -108,6 +108,20 @@ off
 is "$(cat "$TRACING/enabled_functions")" "" "no function is left enabled"
 forget
 
+# The symbols of a module are sorted after some look-ups.
+ok "a module loads" modprobe ftmod_a
+name=ftmod_a_one
+found=0
+for round in $(seq 20); do
+	define module "$name"
+	on
+	found=$((found + $(named enabled_functions)))
+	off
+	forget
+done
+is "$found" 20 "  each time a function of it is found by its name"
+ok "  it unloads" rmmod ftmod_a
+
 # Handlers run while their event is disabled, deleted, and its memory is another's.
 again read_bytes 20
 for round in 1 2 3 4 5 6 7 8; do
@@ -120,6 +134,8 @@ stop_all
 is "$(cat "$TRACING/dynamic_events")" "" "events come and go while their functions are called"
 
 is "$(calls kallsyms_on_each_symbol probe vfs_read)" 0 "a name is not compared with all symbols"
+forget
+is "$(calls module_kallsyms_on_each_symbol probe vfs_read)" 0 "  nor with those of modules"
 forget
 at_least "$(calls kallsyms_on_each_symbol probe 'vfs_rea*')" 1 "a pattern is"
 forget
