@@ -122,6 +122,38 @@ done
 is "$found" 20 "  each time a function of it is found by its name"
 ok "  it unloads" rmmod ftmod_a
 
+define one vfs_read
+define two vfs_read
+on
+base_todo like "$(cat "$TRACING/enabled_functions")" '^vfs_read \(2\)' "each fprobe has an ops of its own"
+set_to 0 events/fprobes/one/enable
+set_to "" trace
+read_bytes 3
+unlike "$(trace_lines)" ': one: ' "  one that goes is not called"
+like "$(trace_lines)" ': two: \(vfs_read' "  and the other one is"
+off
+forget
+
+# The functions of a module leave when it goes, and an event with no function left is not one of all.
+ok "a module loads" modprobe ftmod_a
+define module 'ftmod_a_*'
+define mixed '*_one'
+on
+before=$(wc -l < "$TRACING/enabled_functions")
+at_least "$(grep -c '^ftmod_a_' "$TRACING/enabled_functions")" 5 "  its functions are enabled"
+gone=$(grep -c '^ftmod_a_' "$TRACING/enabled_functions")
+ok "the module goes" rmmod ftmod_a
+is "$(wc -l < "$TRACING/enabled_functions")" $((before - gone)) "  exactly its functions leave"
+ok "the module comes back" modprobe ftmod_a
+unlike "$(cat "$TRACING/enabled_functions")" '^ftmod_a_' "  without the events"
+off
+on
+is "$(wc -l < "$TRACING/enabled_functions")" "$before" "  until they are enabled again"
+rmmod ftmod_a
+off
+is "$(cat "$TRACING/enabled_functions")" "" "no function of the events is left enabled"
+forget
+
 # Handlers run while their event is disabled, deleted, and its memory is another's.
 again read_bytes 20
 for round in 1 2 3 4 5 6 7 8; do
