@@ -13,6 +13,7 @@
  *
  *	a call		bits 0-31	the return address into the traced function
  *			bits 33-63	the lowest 31 bits of the caller; one less for parity 0
+ *	a return	as a call whose caller is FTRACE_FLIGHT_RETURN
  *	a time		bits 0-30	bits 0-30 of the time stamp counter
  *			bits 33-62	bits 31-60 of it
  *	a switch	bits 0-30	the task that runs from now on
@@ -37,6 +38,22 @@
 
 /* Of &ftrace_flight_cpu.off: record, but write first when recording has stopped and begun again. */
 #define FTRACE_FLIGHT_RESUME		0x80000000
+
+/* No code is at the lowest address that a caller could have: the record is one of a return. */
+#define FTRACE_FLIGHT_RETURN		0xffffffff80000000
+
+/*
+ * The stack of a task on which the callers of recorded functions are is a page, and grows down from
+ * its end, where one entry is never used. So the offset of the top is 0 if there is no room left,
+ * and as well if there is no stack.
+ */
+#define FTRACE_RETURN_SP	0
+#define FTRACE_RETURN_CALLER	8
+#define FTRACE_RETURN_SIZE	16
+#define FTRACE_RETURN_FULL	(PAGE_SIZE - FTRACE_RETURN_SIZE)
+
+/* In the place of the caller's address on the stack when the function has returned. */
+#define FTRACE_RETURNING	-1
 
 /*
  * The address of a slot is shifted left by one, to make room for the parity. These bits are 0 if
@@ -134,6 +151,7 @@ struct ftrace_flight_stamp {
  * @list: in ftrace_flights
  * @cpu: the rings
  * @timed: each record has a time of its own
+ * @returns: returns are recorded, too
  * @name: name of the trace array; NULL for the top level one
  * @users: the tracer while it runs, trampolines, and readers
  * @off: bit 0: the trace array is switched off; and twice the number of readers
@@ -150,6 +168,7 @@ struct ftrace_flight {
 	struct list_head			list;
 	struct ftrace_flight_cpu __percpu	*cpu;
 	bool					timed;
+	bool					returns;
 	const char				*name;
 	refcount_t				users;
 	atomic_t				off;
@@ -168,6 +187,39 @@ DECLARE_PER_CPU(u32, ftrace_flight_depth);
 
 bool ftrace_flight_slow(struct ftrace_flight_cpu __percpu *cpu, u64 next);
 bool ftrace_flight_slow_timed(struct ftrace_flight_cpu __percpu *cpu, u64 next);
+
+/**
+ * struct ftrace_return - a function that returns to its thunk
+ * @sp: where the caller's address was on the stack; 0 while the entry is not complete
+ * @caller: the caller's address, of which the upper half is all ones
+ * @unused: room
+ */
+struct ftrace_return {
+	unsigned long	sp;
+	s32		caller;
+	u32		unused;
+};
+
+struct task_struct;
+
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+extern struct ftrace_flight_cpu __percpu *ftrace_flight_returns[];
+
+void ftrace_flight_drop_returns(unsigned long sp);
+void ftrace_flight_init_task(struct task_struct *task);
+void ftrace_flight_exit_task(struct task_struct *task);
+unsigned long ftrace_flight_ret_addr(struct task_struct *task, unsigned long *at,
+				     unsigned long addr, unsigned long *addr_p);
+#else
+static inline void ftrace_flight_init_task(struct task_struct *task) { }
+static inline void ftrace_flight_exit_task(struct task_struct *task) { }
+
+static inline unsigned long ftrace_flight_ret_addr(struct task_struct *task, unsigned long *at,
+						   unsigned long addr, unsigned long *addr_p)
+{
+	return addr;
+}
+#endif
 
 #endif /* __ASSEMBLY__ */
 #endif /* _LINUX_FTRACE_FLIGHT_H */
