@@ -10,13 +10,51 @@
 #define _LINUX_FTRACE_ARCH_H
 
 #include <linux/ftrace.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/workqueue.h>
 
 struct ftrace_flight;
-struct ftrace_site;
 
 /* Size in bytes of the largest call site instruction of any architecture. */
 #define FTRACE_INSN_MAX		8
+
+/**
+ * struct ftrace_site - one call site
+ * @off: address of the site, as an offset from the start of its table's text
+ * @state: the number of the class of the site, and flags
+ */
+struct ftrace_site {
+	u32	off;
+	u32	state;
+};
+
+/*
+ * Targets of a batch that are no addresses: the site jumps to its thunk, which records the call and
+ * the return; with the time if @timed.
+ */
+#define FTRACE_THUNK(timed)	(1UL + (timed))
+#define FTRACE_NR_THUNKS	2
+
+/**
+ * struct ftrace_thunks - the thunks of a table of sites
+ * @list: in the architecture's list of all
+ * @dead: in the list of those whose table is gone
+ * @free: frees them
+ * @base: address of the first thunk; they are sorted like the sites
+ * @size: bytes of all thunks, with what is left of the last page
+ * @nr: number of thunks
+ * @timed: they record the time, too
+ */
+struct ftrace_thunks {
+	struct list_head	list;
+	struct list_head	dead;
+	struct rcu_work		free;
+	unsigned long		base;
+	unsigned long		size;
+	unsigned int		nr;
+	bool			timed;
+};
 
 /**
  * struct ftrace_patch - one call site of a batch, or one slot of a trampoline
@@ -267,5 +305,63 @@ const struct ftrace_tramp *arch_ftrace_tramp_find(unsigned long addr);
  */
 const struct ftrace_tramp *arch_ftrace_tramp_nth(unsigned int n);
 #endif
+
+/* Is a target of a batch the thunk of the site? */
+static __always_inline bool ftrace_is_thunk(unsigned long target)
+{
+	return IS_ENABLED(CONFIG_FTRACE_FLIGHT_RETURNS) && target - 1 < FTRACE_NR_THUNKS;
+}
+
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+/**
+ * arch_ftrace_thunks_make - make a thunk for each site of a table
+ * @start: address of the text
+ * @sites: the sites
+ * @nr: number of sites
+ * @timed: the thunks record the time, too
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ * Return: the thunks, NULL if there is no memory.
+ */
+struct ftrace_thunks *arch_ftrace_thunks_make(unsigned long start, const struct ftrace_site *sites,
+					      unsigned int nr, bool timed);
+
+/**
+ * arch_ftrace_thunks_free - free thunks
+ * @thunks: the thunks; no task is in them or will return to them
+ *
+ * Context: Process context, may sleep. ftrace_lock held.
+ */
+void arch_ftrace_thunks_free(struct ftrace_thunks *thunks);
+
+/**
+ * arch_ftrace_thunk_function - find the function of a thunk
+ * @addr: any address
+ * @returns: the function returns to @addr
+ *
+ * Context: Any context.
+ * Return: the return address into the traced function; 0 if @addr is in no thunk, or if @returns
+ *	is true and the function returns to another address.
+ */
+unsigned long arch_ftrace_thunk_function(unsigned long addr, bool returns);
+
+/**
+ * arch_ftrace_thunks_usable - may sites jump to thunks?
+ *
+ * Context: Any context.
+ * Return: true if they may.
+ */
+bool arch_ftrace_thunks_usable(void);
+#endif
+
+/* As arch_ftrace_thunk_function(); 0 if there are no thunks. */
+static inline unsigned long ftrace_thunk_function(unsigned long addr, bool returns)
+{
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+	return arch_ftrace_thunk_function(addr, returns);
+#else
+	return 0;
+#endif
+}
 
 #endif /* _LINUX_FTRACE_ARCH_H */

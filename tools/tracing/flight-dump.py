@@ -32,6 +32,8 @@ CPU, TIMED, NAME, START, STOP = 16, 24, 32, 48, 64
 NEXT, OFF, PID, STOPPED, BASE, END, LAPS, CLEARED, CLEARED_LAP = 0, 8, 12, 16, 24, 48, 72, 88, 96
 
 CALL, EVEN, SWITCH = 1 << 31, 1 << 32, 1 << 63
+# The caller that a return has.
+RETURN = 0xffffffff80000000
 NEVER = (1 << 64) - 1
 INSN_SIZE = 5
 TIMES_AHEAD = 4
@@ -237,7 +239,8 @@ class Recorder:
             elif time:
                 site = (word & 0xffffffff | 0xffffffff00000000) - INSN_SIZE
                 caller = ((word >> 32) + 1 >> 1 | 0xffffffff80000000) & 0xffffffffffffffff
-                yield time, pid, site, caller
+                if caller != RETURN:
+                    yield time, pid, site, caller
 
     def step(self, records, times, time, step):
         """How long it is from a call to the next one, up to the next time; or the last of @times, the stop."""

@@ -16,6 +16,7 @@
 #include "class.h"
 #include "core.h"
 #include "dispatch.h"
+#include "flight.h"
 #include "table.h"
 #include "walk.h"
 
@@ -151,6 +152,10 @@ static int class_make_target(struct ftrace_class *c, bool walks)
 		return -ERANGE;
 	if (c->direct && c->nr == 1) {
 		ftrace_targets[c->id] = c->direct;
+		return 0;
+	}
+	if (c->nr == 1 && ftrace_ops_thunk(c->ops[0])) {
+		ftrace_targets[c->id] = ftrace_ops_thunk(c->ops[0]);
 		return 0;
 	}
 	if (c->nr > (walks ? FTRACE_MIN_WALK : FTRACE_MAX_SLOTS))

@@ -17,6 +17,7 @@
 #include "flight.h"
 #include "guards.h"
 #include "kallsyms.h"
+#include "table.h"
 #include "wait.h"
 #include "walk.h"
 
@@ -158,6 +159,7 @@ static void dispatch_free(struct ftrace_dispatch *dispatch)
  */
 static LIST_HEAD(dead_dispatches);
 static LIST_HEAD(dead_walks);
+static LIST_HEAD(dead_thunks);
 static size_t dead_size;
 
 /*
@@ -188,16 +190,27 @@ bool ftrace_dispatches_full(void)
 	return dead_size > DEAD_MAX;
 }
 
+static void thunks_free(struct ftrace_thunks *thunks)
+{
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+	guard(mutex)(&ftrace_lock);
+	arch_ftrace_thunks_free(thunks);
+#endif
+}
+
 static void dispatch_free_dead(struct work_struct *work)
 {
 	struct ftrace_dispatch *dispatch, *next_dispatch;
+	struct ftrace_thunks *thunks, *next_thunks;
 	struct ftrace_walk *walk, *next_walk;
 	LIST_HEAD(dispatches);
 	LIST_HEAD(walks);
+	LIST_HEAD(dead);
 
 	scoped_guard(mutex, &ftrace_lock) {
 		list_splice_init(&dead_dispatches, &dispatches);
 		list_splice_init(&dead_walks, &walks);
+		list_splice_init(&dead_thunks, &dead);
 	}
 	ftrace_wait_tramps();
 	list_for_each_entry_safe(dispatch, next_dispatch, &dispatches, dead) {
@@ -214,6 +227,8 @@ static void dispatch_free_dead(struct work_struct *work)
 		}
 		cond_resched();
 	}
+	list_for_each_entry_safe(thunks, next_thunks, &dead, dead)
+		thunks_free(thunks);
 }
 
 static DECLARE_WORK(free_work, dispatch_free_dead);
@@ -270,4 +285,19 @@ void ftrace_dispatch_retire(struct ftrace_dispatch *dispatch)
 	list_add_tail(&dispatch->dead, &dead_dispatches);
 	dead_size += dispatch_size(dispatch);
 	dispatch_queue_free();
+}
+
+/*
+ * The text of a table is about to be freed: free the thunks when no task can be on its way from
+ * the text through them. ftrace_lock held.
+ */
+void ftrace_thunks_retire(struct ftrace_table *t)
+{
+	lockdep_assert_held(&ftrace_lock);
+	for (unsigned int i = 0; i < FTRACE_NR_THUNKS; i++) {
+		if (!t->thunks[i])
+			continue;
+		list_add_tail(&t->thunks[i]->dead, &dead_thunks);
+		dispatch_queue_free();
+	}
 }

@@ -8,6 +8,7 @@
 
 struct ftrace_callback;
 struct ftrace_flight;
+struct ftrace_table;
 struct ftrace_walk;
 struct ftrace_walker;
 
@@ -57,6 +58,7 @@ bool ftrace_dispatch_fits(const struct ftrace_dispatch *dispatch, struct ftrace_
 			  unsigned int nr);
 void ftrace_dispatch_set_walk(struct ftrace_dispatch *dispatch, struct ftrace_walk *walk);
 void ftrace_dispatch_retire(struct ftrace_dispatch *dispatch);
+void ftrace_thunks_retire(struct ftrace_table *t);
 void ftrace_dispatches_wait(void);
 bool ftrace_dispatches_full(void);
 

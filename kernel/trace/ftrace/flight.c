@@ -350,6 +350,26 @@ bool ftrace_flight_slow_timed(struct ftrace_flight_cpu __percpu *cpu, u64 next)
 	return next ? flight_group(cpu, next, true) : flight_resume(cpu, true);
 }
 
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+/*
+ * Entries that are left of what did not return, such as functions from which the machine was
+ * suspended, are taken off until the one for @sp is the first. Called by ftrace_flight_exit(). Any
+ * context.
+ */
+void ftrace_flight_drop_returns(unsigned long sp)
+{
+	struct ftrace_return *entry = (void *)current->flight_returns;
+
+	for (; entry->sp != sp; entry++) {
+		/* Nobody knows where to go on. */
+		if (!ftrace_return_in_use(entry))
+			panic("flight: no caller for the return at %lx\n", sp);
+		entry->sp = 0;
+		WRITE_ONCE(current->flight_returns, (unsigned long)(entry + 1));
+	}
+}
+#endif
+
 static void flight_window_open(void)
 {
 	preempt_disable_notrace();
@@ -749,6 +769,8 @@ static int flight_cpu_up(unsigned int cpu, struct hlist_node *node)
 {
 	struct ftrace_flight *flight = hlist_entry(node, struct ftrace_flight, node);
 
+	if (!cpu_online(cpu))
+		ftrace_flight_reset_idle(cpu);
 	if (ftrace_flight_has_ring(per_cpu_ptr(flight->cpu, cpu)))
 		return 0;
 	if (flight_ring_make(flight, cpu)) {

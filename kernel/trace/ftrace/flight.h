@@ -3,7 +3,7 @@
 #ifndef _FTRACE_FLIGHT_H
 #define _FTRACE_FLIGHT_H
 
-#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/ftrace_flight.h>
 
 #include "../trace.h"
@@ -61,7 +61,7 @@ struct ftrace_flight_cursor {
 /**
  * struct ftrace_flight_call - a call in a ring
  * @ip: the call site
- * @parent_ip: the caller
+ * @parent_ip: the caller; 0 if it is a return
  * @pid: the task
  * @time: when, in cycles of the time stamp counter
  */
@@ -77,6 +77,14 @@ struct ftrace_flight_call {
 static inline struct ftrace_flight *ftrace_ops_flight(const struct ftrace_ops *ops)
 {
 	return READ_ONCE(ops->flight);
+}
+
+/* The thunk that sites which only @ops has jump to; 0 if they call a trampoline. */
+static inline unsigned long ftrace_ops_thunk(const struct ftrace_ops *ops)
+{
+	const struct ftrace_flight *flight = ftrace_ops_flight(ops);
+
+	return flight && flight->returns && !ops->guard ? FTRACE_THUNK(flight->timed) : 0;
 }
 
 /* Has a CPU a ring? It gets one before it first comes online, if there is memory. */
@@ -141,6 +149,11 @@ static inline struct ftrace_flight *ftrace_ops_flight(const struct ftrace_ops *o
 	return NULL;
 }
 
+static inline unsigned long ftrace_ops_thunk(const struct ftrace_ops *ops)
+{
+	return 0;
+}
+
 static inline struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight)
 {
 	return NULL;
@@ -148,6 +161,46 @@ static inline struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flig
 
 static inline void ftrace_flight_put(struct ftrace_flight *flight) { }
 static inline void ftrace_flight_text_gone(unsigned long start, unsigned long end, bool named) { }
+#endif
+
+/* returns.c */
+struct ftrace_table;
+
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+int ftrace_thunks_make(struct ftrace_table *t, unsigned long target);
+int ftrace_flight_returns_start(struct ftrace_flight *flight);
+void ftrace_flight_returns_stop(struct ftrace_flight *flight);
+
+/* Is an entry of a task's stack one that was pushed? There is a place for one behind the last. */
+static inline bool ftrace_return_in_use(const struct ftrace_return *entry)
+{
+	return (unsigned long)entry % PAGE_SIZE < FTRACE_RETURN_FULL;
+}
+
+/* A CPU is not online: its idle task does not return from where the CPU went. */
+static inline void ftrace_flight_reset_idle(int cpu)
+{
+	struct task_struct *idle = idle_task(cpu);
+
+	if (!idle || !idle->flight_returns)
+		return;
+	memset((void *)(idle->flight_returns & PAGE_MASK), 0, PAGE_SIZE);
+	idle->flight_returns |= FTRACE_RETURN_FULL;
+}
+#else
+static inline void ftrace_flight_reset_idle(int cpu) { }
+
+static inline int ftrace_thunks_make(struct ftrace_table *t, unsigned long target)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int ftrace_flight_returns_start(struct ftrace_flight *flight)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void ftrace_flight_returns_stop(struct ftrace_flight *flight) { }
 #endif
 
 #endif

@@ -225,8 +225,10 @@ static bool flight_fill(struct trace_iterator *iter, struct ftrace_flight_cursor
 
 	if (cursor->ready)
 		return true;
-	if (!ftrace_flight_next(cursor->flight, cursor, &call))
-		return false;
+	do {
+		if (!ftrace_flight_next(cursor->flight, cursor, &call))
+			return false;
+	} while (!call.parent_ip);
 	/* Flags are not known. Tools refuse lines with characters that are none of flags. */
 	cursor->entry.ent = (struct trace_entry){ .type = TRACE_FN, .pid = call.pid };
 	cursor->entry.ip = ftrace_flight_name(call.ip, call.time);
@@ -389,7 +391,7 @@ unsigned long trace_flight_calls(struct trace_array *tr, int which)
 			continue;
 		ftrace_flight_rewind(flight, &cursor, cpu);
 		while (ftrace_flight_next(flight, &cursor, &call))
-			calls++;
+			calls += !!call.parent_ip;
 	}
 	return calls;
 }

@@ -13,6 +13,7 @@
  * A time is taken after its record is reserved. If an interrupt comes in between, its records are
  * behind the time in the ring, and are earlier. So a time is not later than the next ones.
  */
+#include <linux/ftrace_arch.h>
 #include <linux/ftrace_flight.h>
 #include <linux/math64.h>
 #include <linux/percpu.h>
@@ -34,6 +35,7 @@ enum flight_kind {
 	FLIGHT_TIME,
 	FLIGHT_SWITCH,
 	FLIGHT_CALL,
+	FLIGHT_RETURN,
 };
 
 struct flight_record {
@@ -46,10 +48,16 @@ static unsigned long flight_next_pos(const struct ftrace_flight_cpu *snap)
 	return (long)snap->next >> 1;
 }
 
+/* Bit 31 is 1: sign-extended, it is the address. */
+static unsigned long flight_caller(u64 word)
+{
+	return (long)(s32)((((word >> 32) + 1) >> 1) | FTRACE_FLIGHT_CALL);
+}
+
 static enum flight_kind flight_kind(u64 word)
 {
 	if (word & FTRACE_FLIGHT_CALL)
-		return FLIGHT_CALL;
+		return flight_caller(word) == FTRACE_FLIGHT_RETURN ? FLIGHT_RETURN : FLIGHT_CALL;
 	return word & FTRACE_FLIGHT_SWITCH ? FLIGHT_SWITCH : FLIGHT_TIME;
 }
 
@@ -371,7 +379,7 @@ static void flight_look_ahead(const struct ftrace_flight *flight,
 
 	do {
 		kind = flight_step(flight, &cursor->snap, &place, &rec);
-		calls += kind == FLIGHT_CALL;
+		calls += kind >= FLIGHT_CALL;
 	} while (kind != FLIGHT_END && kind != FLIGHT_TIME);
 
 	if (kind == FLIGHT_TIME)
@@ -401,7 +409,7 @@ static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 			cursor->time = max(cursor->time, flight_time_of(flight, cursor,
 									cursor->place, rec.cycles));
 			cursor->ahead = false;
-		} else if (kind == FLIGHT_CALL && cursor->time) {
+		} else if (kind >= FLIGHT_CALL && cursor->time) {
 			if (!cursor->ahead)
 				flight_look_ahead(flight, cursor);
 			cursor->time += cursor->step;
@@ -409,13 +417,14 @@ static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 		if (kind == FLIGHT_SWITCH)
 			cursor->pid = rec.word & GENMASK(30, 0);
 		/* What is older than the oldest time is not shown. */
-		if (kind == FLIGHT_CALL && cursor->time)
+		if (kind >= FLIGHT_CALL && cursor->time)
 			break;
 	}
 
-	/* Bit 31 of both is 1: sign-extended, they are the addresses. */
 	call->ip = (long)(s32)rec.word - MCOUNT_INSN_SIZE;
-	call->parent_ip = (long)(s32)((((rec.word >> 32) + 1) >> 1) | FTRACE_FLIGHT_CALL);
+	call->parent_ip = kind == FLIGHT_CALL ? flight_caller(rec.word) : 0;
+	/* A tail call by a function that has a thunk itself. */
+	call->parent_ip = ftrace_thunk_function(call->parent_ip, true) ?: call->parent_ip;
 	call->pid = cursor->pid;
 	call->time = cursor->time;
 	return true;

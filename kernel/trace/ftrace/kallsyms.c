@@ -223,14 +223,14 @@ void ftrace_announce_tramp(const struct ftrace_tramp *tramp, bool gone)
 }
 
 /**
- * is_ftrace_trampoline - is an address in a trampoline?
+ * is_ftrace_trampoline - is an address in a trampoline or a thunk?
  * @addr: the address
  *
  * Context: Any context.
- * Return: true if @addr is in a trampoline.
+ * Return: true if it is.
  */
 bool is_ftrace_trampoline(unsigned long addr)
 {
 	guard(preempt_notrace)();
-	return arch_ftrace_tramp_find(addr);
+	return arch_ftrace_tramp_find(addr) || ftrace_thunk_function(addr, false);
 }

@@ -16,6 +16,7 @@
 
 #include "class.h"
 #include "core.h"
+#include "dispatch.h"
 #include "filter_edit.h"
 #include "flight.h"
 #include "graph_files.h"
@@ -132,6 +133,7 @@ static void mod_drop_table(struct ftrace_table *t)
 		}
 	}
 	mod_account(t, -1);
+	ftrace_thunks_retire(t);
 	ftrace_tables_drop(t);
 }
 

@@ -28,6 +28,7 @@
 #include "class.h"
 #include "core.h"
 #include "dispatch.h"
+#include "flight.h"
 #include "hash.h"
 #include "plan.h"
 #include "sysctl.h"
@@ -223,6 +224,14 @@ static void plan_move(struct plan *p, struct ftrace_site *site, unsigned long ip
 	p->batch[p->nr++] = (struct ftrace_patch){ ip, site, from->id, to->id };
 }
 
+/* Sites of @to may jump to thunks, of which the table must have some. */
+static bool plan_needs_thunks(const struct ftrace_table *t, const struct ftrace_class *to)
+{
+	unsigned long target = ftrace_targets[to->id];
+
+	return ftrace_is_thunk(target) && !t->thunks[target - FTRACE_THUNK(0)];
+}
+
 static int plan_site(struct plan *p, struct ftrace_table *t, struct ftrace_site *site)
 {
 	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to = NULL;
@@ -236,6 +245,9 @@ static int plan_site(struct plan *p, struct ftrace_table *t, struct ftrace_site 
 		to = from->to[p->changes->on];
 	if (!to)
 		to = plan_next(p, from, ip);
+	if (!IS_ERR(to) && plan_needs_thunks(t, to) &&
+	    ftrace_thunks_make(t, ftrace_targets[to->id]))
+		to = p->flags & FTRACE_PLAN_REMOVES ? from : ERR_PTR(-ENOMEM);
 	if (IS_ERR(to) && p->flags & FTRACE_PLAN_SPARES && to != ERR_PTR(-ENOMEM)) {
 		pr_warn("%pS: not traced by %ps, error %ld\n", (void *)ip, p->changes->ops->func,
 			PTR_ERR(to));

@@ -8,19 +8,9 @@
 #ifndef _FTRACE_TABLE_H
 #define _FTRACE_TABLE_H
 
-#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
-
-/**
- * struct ftrace_site - one call site
- * @off: address of the site, as an offset from the start of its table's text
- * @state: the number of the class of the site, and flags
- */
-struct ftrace_site {
-	u32	off;
-	u32	state;
-};
 
 /* ftrace_site.state: the low bits are the number of the class, the high bits are flags. */
 #define SITE_CLASS_MASK		GENMASK(23, 0)
@@ -36,6 +26,7 @@ struct ftrace_site {
  * @sites: the sites, sorted by address; from ftrace_sites_alloc()
  * @nr: number of sites; 0 once the text was freed
  * @live: the sites may be patched; those of a module only when its text is read-only
+ * @thunks: the thunks of the sites, by their targets; NULL until they are first needed
  * @rcu: frees the table
  */
 struct ftrace_table {
@@ -45,6 +36,7 @@ struct ftrace_table {
 	struct ftrace_site	*sites;
 	unsigned int		nr;
 	bool			live;
+	struct ftrace_thunks	*thunks[FTRACE_NR_THUNKS];
 	struct rcu_head		rcu;
 };
 

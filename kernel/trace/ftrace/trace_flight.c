@@ -22,6 +22,7 @@
 #include "flight.h"
 
 #define OPT_TIME	BIT(0)
+#define OPT_RETURNS	BIT(1)
 
 /* With a smaller ring, an interrupt would often find no room. */
 #define MIN_SIZE	SZ_16K
@@ -43,6 +44,9 @@ __setup("trace_flight_size=", flight_set_size);
 
 static struct tracer_opt flight_opts[] = {
 	{ .name = "flight-time", .bit = OPT_TIME },
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+	{ .name = "flight-returns", .bit = OPT_RETURNS },
+#endif
 	{ }
 };
 
@@ -170,16 +174,18 @@ static void flight_first_tasks(struct ftrace_flight *flight)
 			cpu_curr_snapshot(cpu)->pid);
 }
 
-static struct ftrace_flight *flight_make(struct trace_array *tr, bool timed)
+static struct ftrace_flight *flight_make(struct trace_array *tr, u32 opts)
 {
 	struct ftrace_flight *flight = ftrace_flight_make(tr->flight_size ?: default_size, tr->name,
-							  timed);
+							  opts & OPT_TIME);
 
 	/* Somebody may take a snapshot before the next look at the file. */
 	if (flight && tr->flight_spare && ftrace_flight_make_spare(flight)) {
 		ftrace_flight_put(flight);
 		return NULL;
 	}
+	if (flight)
+		flight->returns = opts & OPT_RETURNS;
 	return flight;
 }
 
@@ -192,6 +198,9 @@ static int flight_start(struct trace_array *tr, struct ftrace_flight *flight)
 	ret = flight_watch(flight);
 	if (ret)
 		goto no_watch;
+	ret = flight->returns ? ftrace_flight_returns_start(flight) : 0;
+	if (ret)
+		goto no_returns;
 	ret = register_ftrace_function(tr->ops);
 	if (ret)
 		goto no_calls;
@@ -204,6 +213,9 @@ static int flight_start(struct trace_array *tr, struct ftrace_flight *flight)
 	return 0;
 
 no_calls:
+	if (flight->returns)
+		ftrace_flight_returns_stop(flight);
+no_returns:
 	flight_unwatch(flight);
 no_watch:
 	tr->ops->flight = NULL;
@@ -220,6 +232,8 @@ static void flight_stop(struct trace_array *tr)
 		return;
 	ftrace_flight_off(flight, true);
 	unregister_ftrace_function(tr->ops);
+	if (flight->returns)
+		ftrace_flight_returns_stop(flight);
 	flight_unwatch(flight);
 	WRITE_ONCE(tr->flight, NULL);
 	/* Pairs with trace_flight_snapshot(). */
@@ -242,7 +256,7 @@ static int flight_tracer_init(struct trace_array *tr)
 	if (!arch_ftrace_cycles_usable())
 		pr_warn("flight: the time stamp counter is not stable, and times may be wrong\n");
 
-	flight = flight_make(tr, tr->current_trace_flags->val & OPT_TIME);
+	flight = flight_make(tr, tr->current_trace_flags->val);
 	if (!flight)
 		return -ENOMEM;
 
@@ -259,18 +273,24 @@ static void flight_tracer_reset(struct trace_array *tr)
 	ftrace_reset_array_ops(tr);
 }
 
+static u32 flight_opts_of(const struct ftrace_flight *flight)
+{
+	return (flight->timed ? OPT_TIME : 0) | (flight->returns ? OPT_RETURNS : 0);
+}
+
 /*
  * A record has one size as long as a recorder runs, so another one takes its place; if it cannot
  * start, the old one goes on. Options of the command line come when the tracer has started.
  */
 static int flight_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
+	u32 opts = set ? old_flags | bit : old_flags & ~bit;
 	struct ftrace_flight *old = tr->flight, *new;
 	int ret;
 
-	if (tr->current_trace != &flight_tracer || (old && old->timed == set))
+	if (tr->current_trace != &flight_tracer || (old && flight_opts_of(old) == opts))
 		return 0;
-	new = flight_make(tr, set);
+	new = flight_make(tr, opts);
 	if (!new)
 		return -ENOMEM;
 	ftrace_flight_get(old);

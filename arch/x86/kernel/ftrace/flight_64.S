@@ -20,14 +20,25 @@
  */
 #include <linux/ftrace_flight.h>
 #include <linux/linkage.h>
+#include <asm/asm.h>
+#include <asm/asm-offsets.h>
+#include <asm/current.h>
 #include <asm/frame.h>
 #include <asm/nospec-branch.h>
+#include <asm/page_types.h>
+#include <asm/percpu.h>
 #include <asm/unwind_hints.h>
 
 #include "flight.h"
 #include "frames.S"
 
 	.code64
+
+/*
+ * Is the code that follows copied? Other code runs where it is, and has the addresses that are
+ * written into a copy.
+ */
+	.set	copied, 1
 
 /* The last @size bytes before here are written into the copy. */
 .macro fix what, size
@@ -46,33 +57,49 @@
 # define DEC_PREEMPT	decl
 #endif
 
+/* Change a variable of the CPU. */
+.macro count insn, var, what
+	.if	copied
+	\insn	%gs:0
+	fix	\what, 4
+	.else
+	\insn	PER_CPU_VAR(\var)
+	.endif
+.endm
+
 /* Windows are counted where the task stays on the CPU. */
 .macro open_window
 #ifdef CONFIG_PREEMPTION
-	INC_PREEMPT %gs:0
-	fix	FLIGHT_PREEMPT, 4
+	count	INC_PREEMPT, __preempt_count, FLIGHT_PREEMPT
 #endif
-	incl	%gs:0
-	fix	FLIGHT_DEPTH, 4
+	count	incl, ftrace_flight_depth, FLIGHT_DEPTH
 .endm
 
 /* Goes on at \closed. */
 .macro close_window closed
-	decl	%gs:0
-	fix	FLIGHT_DEPTH, 4
+	count	decl, ftrace_flight_depth, FLIGHT_DEPTH
 #ifdef CONFIG_PREEMPTION
-	DEC_PREEMPT %gs:0
-	fix	FLIGHT_PREEMPT, 4
+	count	DEC_PREEMPT, __preempt_count, FLIGHT_PREEMPT
 	jnz	\closed
 	resched
 #endif
 	jmp	\closed
 .endm
 
+#ifdef CONFIG_PREEMPT_DYNAMIC
+# define RESCHED __SCT__preempt_schedule_notrace
+#else
+# define RESCHED preempt_schedule_notrace_thunk
+#endif
+
 .macro resched
 	push_frames
+	.if	copied
 	call	preempt_schedule_notrace_thunk
 	fix	FLIGHT_RESCHED, 4
+	.else
+	call	RESCHED
+	.endif
 #ifdef CONFIG_FRAME_POINTER
 	movq	16(%rsp), %rbp
 	leaq	FRAMES(%rsp), %rsp
@@ -80,9 +107,13 @@
 .endm
 
 /* Reserve a record: its address and the parity go to %r10. */
-.macro reserve size, first, off, slow
+.macro reserve size, first, off, slow, cpu
+	.if	copied
 	movabsq	$0x1122334455667788, %r11
 	fix	FLIGHT_CPU, 8
+	.else
+	movq	\cpu(%rip), %r11
+	.endif
 	cmpl	$0, %gs:FTRACE_FLIGHT_OFF(%r11)
 	jne	\off
 	movl	$(2 * \size), %r10d
@@ -93,13 +124,14 @@
 
 /*
  * The word of a call goes to \to. The parity is in the carry flag. The return address into the
- * traced function is negative, which makes the upper half less by one.
+ * traced function, \site bytes above the stack pointer, is negative, which makes the upper half
+ * less by one.
  */
-.macro write to
-	movl	8(%rsp), %r11d
+.macro write to, site=0
+	movl	(\site + 8)(%rsp), %r11d
 	adcl	%r11d, %r11d
 	shlq	$32, %r11
-	addq	(%rsp), %r11
+	addq	\site(%rsp), %r11
 	movq	%r11, \to
 .endm
 
@@ -115,7 +147,9 @@
 	movq	%r11, %rdi
 	movq	%r10, %rsi
 	call	\func
+	.if	copied
 	fix	FLIGHT_GROUP, 4
+	.endif
 	testb	%al, %al
 	popq	%r9
 	popq	%r8
@@ -182,3 +216,158 @@ SYM_DATA_END_LABEL(\name\()_fixes, SYM_L_GLOBAL, \name\()_fixes_end)
 template ftrace_flight, FTRACE_FLIGHT_RECORD, FTRACE_FLIGHT_FIRST, ftrace_flight_slow, 0
 template ftrace_flight_timed, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_FIRST, \
 	ftrace_flight_slow_timed, 1
+
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+/*
+ * What thunks call. A thunk belongs to a site that only the recorder wants. The site jumps to it:
+ *
+ *	pushq	$function		the return address into the traced function
+ *	call	ftrace_flight_entry
+ *	addq	$16, %rsp
+ *	call	function		which finds the stack as its caller has left it
+ *	pushq	$FTRACE_RETURNING
+ *	call	ftrace_flight_exit	puts the caller's address there
+ *	ret
+ *
+ * So each call has its own return, and the CPU predicts all of them. While the function runs, the
+ * caller's address is on a stack of the task; ftrace_flight_ret_addr() finds it by the place at
+ * which it was. This code is not freed, and belongs to no recorder: &ftrace_flight_returns is that
+ * of the one that has returns, or has a ring that is switched off.
+ */
+	.set	copied, 0
+
+/*
+ * The stack, as in a trampoline but for the first line:
+ *
+ *	return address of the traced function		16(%rsp)
+ *	return address into the traced function		8(%rsp)
+ *	return address into the thunk			(%rsp)
+ */
+.macro entry name, size, first, slow, timed
+SYM_FUNC_START(\name)
+	ANNOTATE_NOENDBR
+	open_window
+.Lagain\@:
+	reserve	\size, \first, .Loff\@, .Lgroup\@, (ftrace_flight_returns + 8 * \timed)
+	.if	\timed
+	pushq	%rax
+	pushq	%rdx
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rax, %rdx
+	.endif
+	sarq	%r10
+	.if	\timed
+	movq	%rdx, (%r10)
+	popq	%rdx
+	popq	%rax
+	.endif
+	write	(8 * \timed)(%r10), 8
+.Lout\@:
+	close_window .Lclosed\@
+.Loff\@:
+	jns	.Lout\@
+	xorl	%r10d, %r10d
+.Lgroup\@:
+	group	\slow, .Lagain\@, .Lout\@
+
+	/*
+	 * An interrupt pushes above what is reserved, and finds that it is not complete: the place
+	 * of an entry that was used is 0.
+	 */
+.Lclosed\@:
+	movq	PER_CPU_VAR(current_task), %r10
+	movq	TASK_flight_returns(%r10), %r11
+	testl	$FTRACE_RETURN_FULL, %r11d
+	jz	.Lno_room\@
+	subq	$FTRACE_RETURN_SIZE, TASK_flight_returns(%r10)
+	movl	16(%rsp), %r10d
+	movl	%r10d, (FTRACE_RETURN_CALLER - FTRACE_RETURN_SIZE)(%r11)
+	leaq	16(%rsp), %r10
+	movq	%r10, (FTRACE_RETURN_SP - FTRACE_RETURN_SIZE)(%r11)
+	RET
+
+	/* On to the function, which returns to its caller: only the call is recorded. */
+.Lno_room\@:
+	addq	$8, %rsp
+	UNWIND_HINT_FUNC
+	RET
+SYM_FUNC_END(\name)
+_ASM_NOKPROBE(\name)
+.endm
+
+/*
+ * The place for the caller's address is 8(%rsp). %rax and %rdx are live, and what a function keeps.
+ * The word of a return is that of a call whose caller is 0; the sign of the return address into the
+ * traced function, which the thunk begins with, makes the upper half less by one.
+ */
+.macro exit name, size, first, slow, timed
+SYM_FUNC_START(\name)
+	ANNOTATE_NOENDBR
+	open_window
+.Lagain\@:
+	reserve	\size, \first, .Loff\@, .Lgroup\@, (ftrace_flight_returns + 8 * \timed)
+	.if	\timed
+	movq	%rax, %r8
+	movq	%rdx, %r9
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rax, %rdx
+	.endif
+	sarq	%r10
+	.if	\timed
+	movq	%rdx, (%r10)
+	movq	%r9, %rdx
+	movq	%r8, %rax
+	.endif
+	sbbq	%r11, %r11
+	shlq	$32, %r11
+	movq	(%rsp), %rcx
+	movslq	(THUNK_SITE - THUNK_EXITED)(%rcx), %rcx
+	subq	%r11, %rcx
+	movq	%rcx, (8 * \timed)(%r10)
+.Lout\@:
+	close_window .Lclosed\@
+.Loff\@:
+	jns	.Lout\@
+	xorl	%r10d, %r10d
+.Lgroup\@:
+	group	\slow, .Lagain\@, .Lout\@
+
+	/* Some code does not return to where it was called from; what it has left is dropped. */
+.Ldrop\@:
+	pushq	%rax
+	pushq	%rdx
+	movq	%r9, %rdi
+	call	ftrace_flight_drop_returns
+	popq	%rdx
+	popq	%rax
+.Lclosed\@:
+	movq	PER_CPU_VAR(current_task), %r10
+	movq	TASK_flight_returns(%r10), %r11
+	leaq	8(%rsp), %r9
+	cmpq	%r9, FTRACE_RETURN_SP(%r11)
+	jne	.Ldrop\@
+	movslq	FTRACE_RETURN_CALLER(%r11), %r9
+	movq	%r9, 8(%rsp)
+	movq	$0, FTRACE_RETURN_SP(%r11)
+	addq	$FTRACE_RETURN_SIZE, TASK_flight_returns(%r10)
+	RET
+SYM_FUNC_END(\name)
+_ASM_NOKPROBE(\name)
+.endm
+
+entry ftrace_flight_entry, FTRACE_FLIGHT_RECORD, FTRACE_FLIGHT_FIRST, ftrace_flight_slow, 0
+exit ftrace_flight_exit, FTRACE_FLIGHT_RECORD, FTRACE_FLIGHT_FIRST, ftrace_flight_slow, 0
+entry ftrace_flight_timed_entry, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_FIRST, \
+	ftrace_flight_slow_timed, 1
+exit ftrace_flight_timed_exit, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_FIRST, \
+	ftrace_flight_slow_timed, 1
+
+/* The layout of a thunk where the caller's address is not on the stack; never runs. */
+SYM_CODE_START(ftrace_flight_unknown)
+	UNWIND_HINT_UNDEFINED
+	ANNOTATE_NOENDBR
+	int3
+SYM_CODE_END(ftrace_flight_unknown)
+#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The encoding of what is patched: a call site is E8 rel32 (Intel SDM vol. 2A, CALL),
- * E9 rel32 (JMP) or a nop. A site jumps if its target is marked by ftrace_jmp_set(). A
- * slot of a trampoline that is switched off is E8 rel32 or E9 rel32.
+ * E9 rel32 (JMP) or a nop. A site jumps if its target is marked by ftrace_jmp_set() or is
+ * the thunk of the site. A slot of a trampoline that is switched off is E8 rel32 or E9 rel32.
  */
 #ifndef _X86_KERNEL_FTRACE_INSN_H
 #define _X86_KERNEL_FTRACE_INSN_H
@@ -14,6 +14,8 @@
 #include <asm/nops.h>
 #include <asm/text-patching.h>
 
+#include "flight.h"
+
 static __always_inline s32 ftrace_rel32(unsigned long ip, unsigned long target)
 {
 	return target - (ip + CALL_INSN_SIZE);
@@ -22,6 +24,8 @@ static __always_inline s32 ftrace_rel32(unsigned long ip, unsigned long target)
 /* The last four bytes of the instruction. */
 static __always_inline u32 ftrace_insn_tail(unsigned long ip, unsigned long target)
 {
+	if (unlikely(ftrace_is_thunk(target)))
+		return ftrace_rel32(ip, ftrace_thunk_of(ip, target));
 	if (!target)
 		return get_unaligned((const u32 *)(x86_nops[MCOUNT_INSN_SIZE] + 1));
 	return ftrace_rel32(ip, ftrace_jmp_get(target));
@@ -31,6 +35,8 @@ static __always_inline u8 ftrace_insn_head(unsigned long target)
 {
 	if (!target)
 		return x86_nops[MCOUNT_INSN_SIZE][0];
+	if (ftrace_is_thunk(target))
+		return JMP32_INSN_OPCODE;
 	return ftrace_is_jmp(target) ? JMP32_INSN_OPCODE : CALL_INSN_OPCODE;
 }
 

@@ -479,7 +479,10 @@ static __always_inline void patch_emulate(struct pt_regs *regs, unsigned long ip
 		return;
 	}
 	target = transit.targets[patch->to];
-	if (!target)
+	/* To find the thunk takes too long. What the site was is as good, as on other CPUs. */
+	if (ftrace_is_thunk(target))
+		target = transit.targets[patch->from];
+	if (!target || ftrace_is_thunk(target))
 		int3_emulate_jmp(regs, ip + MCOUNT_INSN_SIZE);
 	else if (ftrace_is_jmp(target))
 		int3_emulate_jmp(regs, ftrace_jmp_get(target));

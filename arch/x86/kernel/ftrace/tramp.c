@@ -733,7 +733,8 @@ static unsigned long tramp_record_ip(const struct tramp *tramp, unsigned int off
 }
 
 /*
- * The address in the template with the same stack layout as @ip; 0 if @ip is not in a trampoline.
+ * The address in the template with the same stack layout as @ip; 0 if @ip is in no trampoline and
+ * no thunk.
  * While callbacks run, the stack has the layout of the call in the template. Any context.
  */
 unsigned long ftrace_tramp_template_ip(unsigned long ip)
@@ -746,7 +747,7 @@ unsigned long ftrace_tramp_template_ip(unsigned long ip)
 	guard(preempt_notrace)();
 	tramp = tramp_find(ip);
 	if (!tramp)
-		return 0;
+		return IS_ENABLED(CONFIG_FTRACE_FLIGHT_RETURNS) ? ftrace_thunk_template_ip(ip) : 0;
 
 	t = tramp_template(tramp->regs);
 	off = ip - tramp->tramp.addr;

@@ -108,8 +108,8 @@ static const char *state_target(const struct ftrace_class *c)
 		return "a class waits for a trampoline";
 	if (c->dispatch && target != c->dispatch->tramp->addr)
 		return "a class does not call its trampoline";
-	if (!c->dispatch && (!target || target != c->direct))
-		return "a class without trampoline calls no direct caller";
+	if (!c->dispatch && !ftrace_is_thunk(target) && (!target || target != c->direct))
+		return "a class without trampoline calls no direct caller, and has no thunks";
 	return c->dispatch ? state_dispatch(c) : NULL;
 }
 

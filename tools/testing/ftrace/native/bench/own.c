@@ -6,6 +6,7 @@
 #include <linux/ftrace.h>
 
 #include "ftrace/core.h"
+#include "ftrace/flight.h"
 #include "ftrace/guards.h"
 #include "ftrace/ops.h"
 #include "../shim/native.h"
@@ -34,6 +35,28 @@ static void guarded(const char *name, unsigned int nr, int word)
 	mutex_lock(&ftrace_lock);
 	ftrace_guard_put(guard);
 	mutex_unlock(&ftrace_lock);
+}
+
+/* The calls are recorded, with their returns or without. */
+static void recorded(const char *name, bool timed, bool returns)
+{
+	struct ftrace_flight *flight = ftrace_flight_make(SZ_1M, NULL, timed);
+
+	if (!flight)
+		native_fail("no memory");
+	flight->returns = returns;
+	if (returns && ftrace_flight_returns_start(flight))
+		native_fail("returns are refused");
+	ftrace_flight_off(flight, false);
+	bench_ops[0] = (struct ftrace_ops){ .func = ftrace_flight_func, .flight = flight };
+	if (ftrace_set_filter_ip(&bench_ops[0], (unsigned long)native_funcs[0], 0, 1) ||
+	    register_ftrace_function(&bench_ops[0]))
+		native_fail("a recorder is refused");
+	bench_calls(name);
+	bench_end();
+	if (returns)
+		ftrace_flight_returns_stop(flight);
+	ftrace_flight_put(flight);
 }
 
 static bool stop;
@@ -93,6 +116,10 @@ int native_bench(int argc, char **argv)
 	guarded("call_guard_turns_away", 1, -1);
 	guarded("call_guard_lets_in", 1, GO);
 	guarded("call_8_guards_turn_away", 8, -1);
+	recorded("call_flight", false, false);
+	recorded("call_flight_time", true, false);
+	recorded("call_flight_return", false, true);
+	recorded("call_flight_return_time", true, true);
 	/* Fewer runs: each is a change of text, and not a call. */
 	bench_runs = min(runs, 1001U);
 	other = host_thread(caller, NULL);

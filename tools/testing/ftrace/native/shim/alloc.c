@@ -110,6 +110,16 @@ static void dealloc(const void *p)
 	host_free((void *)p);
 }
 
+unsigned long get_zeroed_page_noprof(gfp_t gfp)
+{
+	return (unsigned long)alloc_aligned(PAGE_SIZE, PAGE_SIZE, gfp | __GFP_ZERO);
+}
+
+void free_pages(unsigned long addr, unsigned int order)
+{
+	dealloc((void *)addr);
+}
+
 void *__kmalloc_noprof(size_t size, gfp_t flags)
 {
 	return size ? alloc(size, flags) : ZERO_SIZE_PTR;

@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 #include <linux/container_of.h>
 #include <linux/delay.h>
+#include <linux/ftrace_flight.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
@@ -61,6 +62,7 @@ struct task_struct *kthread_create_on_cpu(int (*func)(void *data), void *data, u
 	k->func = func;
 	k->data = data;
 	k->cpu = cpu;
+	ftrace_flight_init_task(&k->task);
 	return &k->task;
 }
 
@@ -85,6 +87,7 @@ int kthread_stop(struct task_struct *task)
 		native_sleep_end();
 		ret = k->ret;
 	}
+	ftrace_flight_exit_task(&k->task);
 	host_free(k);
 	return ret;
 }

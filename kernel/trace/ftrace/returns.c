@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The returns of recorded calls: the thunks of sites, and the stacks of tasks.
+ *
+ * A thunk calls the function, so that it learns of the return. While the function runs, the address
+ * of the caller is in an entry of the stack of the task, with the place at which it was. Only the
+ * task writes to its stack, and what interrupts it takes off what it has put there. So entries need
+ * no lock. The unwinder of another task reads what is there at the moment, as it does anyway.
+ *
+ * A task keeps its stack to its end: it may sleep in a function when the recorder stops.
+ */
+#include <linux/ftrace_arch.h>
+#include <linux/ftrace_flight.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+
+#include "core.h"
+#include "flight.h"
+#include "table.h"
+
+/* A ring that is switched off, for thunks that have no recorder. */
+static DEFINE_PER_CPU(struct ftrace_flight_cpu, no_ring) = { .off = 1 };
+
+/* The rings of the recorder that has returns, by whether they are timed; read in windows. */
+struct ftrace_flight_cpu __percpu *ftrace_flight_returns[FTRACE_NR_THUNKS] = { &no_ring, &no_ring };
+
+/* New tasks get a stack. */
+static bool returns_wanted;
+
+/* Makes the thunks of a table, unless there are some: 0 or -ENOMEM. ftrace_lock held. */
+int ftrace_thunks_make(struct ftrace_table *t, unsigned long target)
+{
+	unsigned int timed = target - FTRACE_THUNK(0);
+
+	lockdep_assert_held(&ftrace_lock);
+	if (!t->thunks[timed])
+		t->thunks[timed] = arch_ftrace_thunks_make(t->start, t->sites, t->nr, timed);
+	return t->thunks[timed] ? 0 : -ENOMEM;
+}
+
+static unsigned long returns_alloc(void)
+{
+	unsigned long page = get_zeroed_page(GFP_KERNEL_ACCOUNT);
+
+	return page ? page + FTRACE_RETURN_FULL : 0;
+}
+
+static void returns_free(unsigned long returns)
+{
+	free_page(returns & PAGE_MASK);
+}
+
+/* A task is made, a copy of another one. Without memory its returns are not recorded. */
+void ftrace_flight_init_task(struct task_struct *task)
+{
+	task->flight_returns = READ_ONCE(returns_wanted) ? returns_alloc() : 0;
+}
+
+/* Nobody has a reference to the task any more. */
+void ftrace_flight_exit_task(struct task_struct *task)
+{
+	returns_free(task->flight_returns);
+}
+
+static void returns_give(struct task_struct *task, unsigned long *stacks, unsigned int *nr)
+{
+	/* The task only reads it until it is there. */
+	if (*nr && !task->flight_returns)
+		WRITE_ONCE(task->flight_returns, stacks[--*nr]);
+}
+
+/* Gives all tasks their stacks: 0 or -ENOMEM. */
+static int returns_give_all(void)
+{
+	unsigned long stacks[32];
+	unsigned int nr;
+
+	do {
+		struct task_struct *group, *task;
+		int cpu;
+
+		for (nr = 0; nr < ARRAY_SIZE(stacks); nr++) {
+			stacks[nr] = returns_alloc();
+			if (!stacks[nr])
+				break;
+		}
+		if (!nr)
+			return -ENOMEM;
+		read_lock(&tasklist_lock);
+		for_each_process_thread(group, task)
+			returns_give(task, stacks, &nr);
+		for_each_possible_cpu(cpu)
+			if (idle_task(cpu))
+				returns_give(idle_task(cpu), stacks, &nr);
+		read_unlock(&tasklist_lock);
+		cond_resched();
+	} while (!nr);
+	while (nr)
+		returns_free(stacks[--nr]);
+	return 0;
+}
+
+/*
+ * Lets thunks record to @flight. 0, -EBUSY if another recorder has returns, -EOPNOTSUPP if this CPU
+ * cannot, or -ENOMEM. trace_types_lock held.
+ */
+int ftrace_flight_returns_start(struct ftrace_flight *flight)
+{
+	int ret;
+
+	if (!arch_ftrace_thunks_usable())
+		return -EOPNOTSUPP;
+	if (ftrace_flight_returns[flight->timed] != &no_ring)
+		return -EBUSY;
+	WRITE_ONCE(returns_wanted, true);
+	ret = returns_give_all();
+	if (ret)
+		return ret;
+	WRITE_ONCE(ftrace_flight_returns[flight->timed], flight->cpu);
+	return 0;
+}
+
+/*
+ * Undoes this. The rings can be freed after a grace period of RCU, which covers all windows.
+ * trace_types_lock held.
+ */
+void ftrace_flight_returns_stop(struct ftrace_flight *flight)
+{
+	WRITE_ONCE(ftrace_flight_returns[flight->timed], &no_ring);
+	WRITE_ONCE(returns_wanted, ftrace_flight_returns[!flight->timed] != &no_ring);
+}
+
+/**
+ * ftrace_flight_ret_addr - the address of the caller, for one that a thunk has replaced
+ * @task: the task
+ * @at: where the last one was found, 0 at first; unwinders go from callees to callers
+ * @addr: the address on the stack
+ * @addr_p: where it is
+ *
+ * Context: Any context.
+ * Return: what was there before; @addr if a thunk did not replace it.
+ */
+unsigned long ftrace_flight_ret_addr(struct task_struct *task, unsigned long *at,
+				     unsigned long addr, unsigned long *addr_p)
+{
+	const struct ftrace_return *entry;
+
+	if (addr != (unsigned long)FTRACE_RETURNING && !arch_ftrace_thunk_function(addr, true))
+		return addr;
+	entry = (void *)max(*at, READ_ONCE(task->flight_returns));
+	for (; entry && ftrace_return_in_use(entry); entry++) {
+		unsigned long caller = (long)READ_ONCE(entry->caller);
+
+		/*
+		 * After a tail call: what the entry has is still on the stack, or on it again, or
+		 * the function has called itself.
+		 */
+		if (READ_ONCE(entry->sp) != (unsigned long)addr_p || caller == addr)
+			continue;
+		*at = (unsigned long)(entry + 1);
+		addr = caller;
+		if (!arch_ftrace_thunk_function(addr, true))
+			break;
+	}
+	return addr;
+}

@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The flight recorder with returns: a function that is recorded returns through code of its own, and
+# its caller's address is not on the stack. Stacks are shown as if it were.
+
+. "$(dirname "$0")/tap.sh"
+
+need "$TRACING/flight_size_kb" "$TRACING/options/pause-on-trace"
+set_to flight current_tracer
+echo 1 2> /dev/null > "$TRACING/options/flight-returns" || skip_all "no returns on this kernel"
+set_to nop current_tracer
+
+# stack_of PID: the functions in its stack.
+stack_of() {
+	sed 's/^\[<[^>]*>\] //; s/+.*//' "/proc/$1/stack"
+}
+
+# A task that sleeps in many functions, each called through a thunk or not.
+sleeper() {
+	sleep 1000 &
+	pid=$!
+	while ! grep -q nanosleep "/proc/$pid/stack"; do
+		:
+	done
+}
+
+set_to 0 options/flight-returns
+sleeper
+want=$(stack_of $pid)
+kill $pid
+like "$want" "^$SYSCALL$" "a task that sleeps has a stack"
+for timed in 0 1; do
+	set_to $timed options/flight-time
+	set_to 1 options/flight-returns
+	works "flight-time $timed: calls and returns of all functions" write "$TRACING/current_tracer" flight
+	sleeper
+	is "$(stack_of $pid)" "$want" "a task that sleeps in functions that return to thunks has the same stack"
+	like "$(head -n 2000 "$TRACING/trace")" ' <-' "calls are shown"
+	if [ -w /proc/sysrq-trigger ]; then
+		for key in l t w; do
+			echo $key > /proc/sysrq-trigger
+		done
+		unlike "$(dmesg)" '\]  0xf' "  so have tasks in the kernel log"
+		log_mark
+	fi
+	set_to nop current_tracer
+	is "$(stack_of $pid)" "$want" "  also when the recorder has stopped"
+	# The text that they return through is still there.
+	set_to flight current_tracer
+	set_to nop current_tracer
+	kill $pid
+	wait $pid 2> /dev/null
+	ok "  and it returns" [ ! -d /proc/$pid ]
+done
+
+# Start and stop, forks and exits, modules and other tracers, at the same time.
+while :; do
+	sh -c 'cat /proc/self/stat /proc/self/maps' > /dev/null
+	ls -R /proc/self > /dev/null 2>&1
+done &
+worker=$!
+i=0
+while [ $i -lt 6 ]; do
+	set_to $((i % 2)) options/flight-time
+	set_to flight current_tracer
+	if [ -e "$MODULES/ftmod_a.ko" ]; then
+		insmod "$MODULES/ftmod_a.ko"
+		rmmod ftmod_a
+	fi
+	[ $i != 3 ] || [ ! -w /sys/devices/system/cpu/cpu1/online ] || {
+		echo 0 > /sys/devices/system/cpu/cpu1/online
+		echo 1 > /sys/devices/system/cpu/cpu1/online
+	}
+	set_to nop current_tracer
+	i=$((i + 1))
+done
+kill $worker
+wait $worker 2> /dev/null
+
+# The graph tracer and a probe at the return share functions with the recorder, and come and go.
+mkdir "$TRACING/instances/graph"
+set_to flight current_tracer
+if grep -qw function_graph "$TRACING/instances/graph/available_tracers"; then
+	echo 'vfs_*' > "$TRACING/instances/graph/set_ftrace_filter"
+	echo function_graph > "$TRACING/instances/graph/current_tracer"
+	read_bytes 100
+	like "$(cat "$TRACING/instances/graph/trace")" 'vfs_read' "the graph tracer shares functions"
+	echo nop > "$TRACING/instances/graph/current_tracer"
+fi
+if [ -e "$TRACING/kprobe_events" ]; then
+	echo 'r:back ksys_read' > "$TRACING/kprobe_events"
+	set_to 1 events/kprobes/back/enable
+	read_bytes 100
+	set_to 0 events/kprobes/back/enable
+	like "$(cat "$TRACING/trace")" 'back: .*ksys_read' "a probe at the return shares a function"
+	echo > "$TRACING/kprobe_events"
+fi
+set_to nop current_tracer
+set_to 0 options/flight-returns
+set_to 0 options/flight-time
+
+done_testing

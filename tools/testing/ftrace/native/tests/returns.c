@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls with their returns: what is recorded, and what an unwinder finds at each instruction
+ * between the site and the return to the caller, while interrupts come that make such calls, too.
+ */
+#include <linux/delay.h>
+#include <linux/ftrace_arch.h>
+#include <linux/kthread.h>
+#include <linux/percpu.h>
+
+#include "../../arch/x86/kernel/ftrace/flight.h"
+#include "ftrace/core.h"
+#include "ftrace/flight.h"
+#include "targets.h"
+#include "tests.h"
+
+/* native_tail_func() ends with a jump to native_func_100(). */
+static void * const funcs[] = {
+	ftrace_kunit_func1, ftrace_kunit_func2, native_tail_func, NULL, /* native_func_100() */
+};
+
+static struct ftrace_flight *flight;
+static struct ftrace_ops ops;
+
+static void skip_if_sanitized(struct kunit *test)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	kunit_skip(test, "a sanitizer has no single steps");
+#endif
+}
+
+static void *func_of(unsigned int n)
+{
+	return funcs[n] ?: native_funcs[0];
+}
+
+static unsigned long function_of(void *func)
+{
+	return ftrace_location((unsigned long)func) + MCOUNT_INSN_SIZE;
+}
+
+static void recorder_stop(void *unused)
+{
+	if (!flight)
+		return;
+	ftrace_flight_off(flight, true);
+	if (unregister_ftrace_function(&ops))
+		native_fail("the recorder is not registered");
+	ftrace_flight_returns_stop(flight);
+	ftrace_flight_put(flight);
+	flight = NULL;
+	ftrace_free_filter(&ops);
+}
+
+static void recorder_start(struct kunit *test, bool timed)
+{
+	flight = ftrace_flight_make(SZ_16K, NULL, timed);
+	KUNIT_ASSERT_NOT_NULL(test, flight);
+	flight->returns = true;
+	ops = (struct ftrace_ops){ .func = ftrace_flight_func, .flight = flight };
+	for (unsigned int n = 0; n < ARRAY_SIZE(funcs); n++)
+		KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&ops, ftrace_location((unsigned long)
+								func_of(n)), 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_flight_returns_start(flight), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	ftrace_flight_off(flight, false);
+	/* Behind the record that begins recording. */
+	ftrace_kunit_func1(0);
+}
+
+static struct ftrace_flight_cpu *ring(void)
+{
+	return per_cpu_ptr(flight->cpu, raw_smp_processor_id());
+}
+
+/* The words of records from @from on; the first of a group is a time. Returns their number. */
+static unsigned int words_since(u64 from, u64 *words, unsigned int max)
+{
+	unsigned int size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
+	u64 first = flight->timed ? FTRACE_FLIGHT_TIMED_FIRST : FTRACE_FLIGHT_FIRST;
+	unsigned int nr = 0;
+
+	for (; from != ring()->next && nr < max; from += 2 * size)
+		if (from & first)
+			words[nr++] = ((u64 *)((long)from >> 1))[flight->timed];
+	return nr;
+}
+
+/* Addresses of the program are positive, so its words have nothing to borrow. */
+static u64 call_word(void *func, unsigned long caller)
+{
+	return ((u64)(2 * (u32)caller + (ring()->next & 1)) << 32) + function_of(func);
+}
+
+static u64 return_word(void *func)
+{
+	return ((ring()->next & 1) << 32) + function_of(func);
+}
+
+/* Call @func(5); @caller is where it returns to. */
+#define call_it(func, caller)							\
+({										\
+	int __ret, __arg = 5;							\
+										\
+	asm volatile("lea 1f(%%rip), %%rbx; mov %%rbx, %1; call *%3; 1:"	\
+		     : "=&a" (__ret), "=m" (caller), "+D" (__arg)		\
+		     : "r" (func)						\
+		     : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc"); \
+	__ret;									\
+})
+
+static void expect_records(struct kunit *test, void *func, int ret, bool returns)
+{
+	unsigned long caller;
+	u64 from = ring()->next, words[4];
+	unsigned int nr;
+
+	KUNIT_EXPECT_EQ(test, call_it(func, caller), ret);
+	/* A lap has ended: some are at the start of the ring. */
+	if ((from ^ ring()->next) & 1)
+		return;
+	nr = words_since(from, words, ARRAY_SIZE(words));
+	KUNIT_EXPECT_EQ(test, nr, 1U + returns);
+	KUNIT_EXPECT_EQ(test, words[0], call_word(func, caller));
+	if (returns)
+		KUNIT_EXPECT_EQ(test, words[1], return_word(func));
+}
+
+static void expect_all_records(struct kunit *test, bool timed)
+{
+	unsigned long top = current->flight_returns, caller;
+	u64 from, words[5];
+
+	for (unsigned int i = 0; i < 10000; i++)
+		expect_records(test, ftrace_kunit_func1, 6, true);
+	/* The callee of a tail call is called by the thunk. */
+	from = ring()->next;
+	KUNIT_EXPECT_EQ(test, call_it(native_tail_func, caller), native_funcs[0](5));
+	KUNIT_EXPECT_EQ(test, words_since(from, words, 4), 4U);
+	KUNIT_EXPECT_EQ(test, words[0], call_word(native_tail_func, caller));
+	KUNIT_EXPECT_EQ(test, (u32)words[1], function_of(native_funcs[0]));
+	KUNIT_EXPECT_EQ(test, arch_ftrace_thunk_function(words[1] >> 33, true),
+			function_of(native_tail_func));
+	KUNIT_EXPECT_EQ(test, words[2], return_word(native_funcs[0]));
+	KUNIT_EXPECT_EQ(test, words[3], return_word(native_tail_func));
+	KUNIT_EXPECT_EQ(test, current->flight_returns, top);
+	/* No stack, and no room. */
+	current->flight_returns = 0;
+	expect_records(test, ftrace_kunit_func1, 6, false);
+	current->flight_returns = top & PAGE_MASK;
+	expect_records(test, ftrace_kunit_func1, 6, false);
+	KUNIT_EXPECT_EQ(test, current->flight_returns, top & PAGE_MASK);
+	current->flight_returns = (top & PAGE_MASK) + FTRACE_RETURN_SIZE;
+	expect_records(test, ftrace_kunit_func1, 6, true);
+	current->flight_returns = top;
+	/* Switched off, nothing is recorded, and calls return. */
+	ftrace_flight_off(flight, true);
+	from = ring()->next;
+	KUNIT_EXPECT_EQ(test, call_it(ftrace_kunit_func1, caller), 6);
+	KUNIT_EXPECT_EQ(test, ring()->next, from);
+	ftrace_flight_off(flight, false);
+	KUNIT_EXPECT_EQ(test, call_it(ftrace_kunit_func1, caller), 6);
+}
+
+static void calls_have_returns(struct kunit *test)
+{
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, recorder_stop, NULL), 0);
+		recorder_start(test, timed);
+		expect_all_records(test, timed);
+		kunit_release_action(test, recorder_stop, NULL);
+		KUNIT_EXPECT_EQ(test, ftrace_kunit_func1(5), 6);
+	}
+}
+
+/* A call that is executed in single steps, and what the handler knows of it. */
+static struct stepped {
+	void		*func;
+	unsigned long	sp;		/* where the caller's address is */
+	unsigned long	caller;
+	unsigned long	callee_sp;	/* where entry or exit returns to; 0: in neither */
+	unsigned long	top;
+	u32		random;
+	unsigned int	steps, unknown, checked;
+	bool		nested;
+	bool		drop;		/* leave an entry of what does not return */
+	void		(*in_body)(void);
+} stepped;
+
+static u32 rnd(u32 below)
+{
+	stepped.random = stepped.random * 1664525 + 1013904223;
+	return ((u64)stepped.random * below) >> 32;
+}
+
+static bool in_function(unsigned long ip)
+{
+	for (unsigned int n = 0; n < ARRAY_SIZE(funcs); n++)
+		if (ip - (unsigned long)func_of(n) < function_of(func_of(n)) + 8 -
+		    (unsigned long)func_of(n))
+			return true;
+	return false;
+}
+
+/* What unwinders make of the address at @at. */
+static unsigned long recovered(unsigned long at)
+{
+	unsigned long cursor = 0;
+
+	return ftrace_flight_ret_addr(current, &cursor, *(unsigned long *)at, (unsigned long *)at);
+}
+
+/* What unwinders make of the address at @sp, or behind it if that is the function's. */
+static void check_leads(unsigned long ip, unsigned long sp)
+{
+	unsigned long addr = recovered(sp);
+
+	/* The function is shown before it runs. */
+	for (unsigned int n = 0; n < ARRAY_SIZE(funcs); n++)
+		if (addr == function_of(func_of(n))) {
+			addr = recovered(sp + sizeof(long));
+			break;
+		}
+	if (addr != stepped.caller)
+		native_fail("the caller at %lx is %lx, and is shown as %lx", ip, stepped.caller,
+			    addr);
+	stepped.checked++;
+}
+
+/* A thunk, or what it calls, with the stack pointer after that: does it lead to the caller? */
+static void check_thunk(unsigned long ip, unsigned long sp)
+{
+	unsigned long template = ftrace_tramp_template_ip(ip);
+
+	if (template == (unsigned long)ftrace_flight_unknown) {
+		stepped.unknown++;
+		return;
+	}
+	if (template != (unsigned long)ftrace_caller)
+		native_fail("no layout at %lx", ip);
+	check_leads(ip, sp);
+}
+
+static bool is_callee(unsigned long ip)
+{
+	return ip == (unsigned long)ftrace_flight_entry ||
+	       ip == (unsigned long)ftrace_flight_exit ||
+	       ip == (unsigned long)ftrace_flight_timed_entry ||
+	       ip == (unsigned long)ftrace_flight_timed_exit;
+}
+
+static void check_step(const struct host_regs *regs)
+{
+	if (arch_ftrace_thunk_function(regs->ip, false)) {
+		stepped.callee_sp = 0;
+		check_thunk(regs->ip, regs->sp);
+		return;
+	}
+	if (is_callee(regs->ip))
+		stepped.callee_sp = regs->sp;
+	else if (in_function(regs->ip))
+		stepped.callee_sp = 0;
+	if (stepped.callee_sp && regs->sp == stepped.callee_sp + sizeof(long)) {
+		/* There is no room: entry is about to return into the function. */
+		check_leads(regs->ip, regs->sp);
+	} else if (stepped.callee_sp) {
+		unsigned long back = *(unsigned long *)stepped.callee_sp;
+
+		if (!arch_ftrace_thunk_function(back, false))
+			native_fail("%lx returns to %lx", regs->ip, back);
+		check_thunk(back - 1, stepped.callee_sp + sizeof(long));
+	} else if (in_function(regs->ip)) {
+		unsigned long addr = recovered(stepped.sp);
+
+		if (addr != stepped.caller)
+			native_fail("the caller in %lx is %lx, and is shown as %lx", regs->ip,
+				    stepped.caller, addr);
+		stepped.checked++;
+		if (stepped.in_body && regs->ip == function_of(stepped.func))
+			stepped.in_body();
+	}
+}
+
+static void on_step(struct host_regs *regs, bool step)
+{
+	unsigned long top = current->flight_returns;
+
+	if (!step || stepped.nested)
+		return;
+	stepped.nested = true;
+	stepped.steps++;
+	/* Handlers have a stack of their own. What is below the stack pointer is lost. */
+	memset((void *)regs->sp - 256, 0x55, 256);
+	/* An interrupt may use the stack, and calls functions. */
+	if (!rnd(3))
+		ftrace_kunit_func2(rnd(100));
+	if (!rnd(30))
+		for (unsigned int i = 0; i < 100; i++)
+			native_tail_func(i);
+	check_step(regs);
+	if (current->flight_returns != top && !stepped.drop)
+		native_fail("%lx: the stack is not where it was", regs->ip);
+	stepped.nested = false;
+}
+
+static int step_call(void *func)
+{
+	int ret, arg = 5;
+
+	stepped.func = func;
+	stepped.top = current->flight_returns;
+	stepped.callee_sp = 0;
+	asm volatile("lea -8(%%rsp), %%rbx; mov %%rbx, %1; lea 1f(%%rip), %%rbx; mov %%rbx, %2;"
+		     "pushf; orl %5, (%%rsp); popf; call *%4;"
+		     "1: pushf; andl %6, (%%rsp); popf"
+		     : "=&a" (ret), "=m" (stepped.sp), "=m" (stepped.caller), "+D" (arg)
+		     : "r" (func), "i" (X86_EFLAGS_TF), "i" (~X86_EFLAGS_TF)
+		     : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+	return ret;
+}
+
+static void callers_are_found_at_each_step(struct kunit *test)
+{
+	skip_if_sanitized(test);
+	native_interrupts = on_step;
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		recorder_start(test, timed);
+		stepped = (struct stepped){ .random = timed };
+		for (unsigned int i = 0; i < 150; i++) {
+			unsigned long top = current->flight_returns;
+
+			/* There may be no room for some of them. */
+			if (!(i % 7))
+				current->flight_returns = (top & PAGE_MASK) +
+					rnd(4) * FTRACE_RETURN_SIZE;
+			KUNIT_EXPECT_EQ(test, step_call(ftrace_kunit_func1), 6);
+			KUNIT_EXPECT_EQ(test, step_call(native_tail_func), native_funcs[0](5));
+			current->flight_returns = top;
+		}
+		/* In a thunk, three instructions of eight. */
+		KUNIT_EXPECT_GT(test, stepped.checked, 10 * stepped.unknown);
+		KUNIT_EXPECT_GT(test, stepped.unknown, 150 * 3 * 2);
+		recorder_stop(NULL);
+	}
+	native_interrupts = NULL;
+}
+
+static void leave_entry(void)
+{
+	struct ftrace_return *entry = (void *)(current->flight_returns -= sizeof(*entry));
+
+	*entry = (struct ftrace_return){ .sp = 0x1234, .caller = 0x5678 };
+}
+
+/* What does not return, as when the machine is suspended, leaves entries above the right one. */
+static void entries_that_are_left_are_dropped(struct kunit *test)
+{
+	skip_if_sanitized(test);
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		unsigned long top;
+
+		recorder_start(test, timed);
+		top = current->flight_returns;
+		native_interrupts = on_step;
+		stepped = (struct stepped){ .drop = true, .in_body = leave_entry };
+		KUNIT_EXPECT_EQ(test, step_call(ftrace_kunit_func1), 6);
+		native_interrupts = NULL;
+		KUNIT_EXPECT_EQ(test, current->flight_returns, top);
+		recorder_stop(NULL);
+	}
+}
+
+static bool is_inside, may_go;
+
+static void stay(void)
+{
+	WRITE_ONCE(is_inside, true);
+	while (!READ_ONCE(may_go))
+		cpu_relax();
+}
+
+static int stay_in_call(void *data)
+{
+	*(int *)data = step_call(ftrace_kunit_func1);
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return 0;
+}
+
+/* Nobody waits for a task that is in a function, and it returns when the recorder is gone. */
+static void tasks_return_when_nothing_is_recorded(struct kunit *test)
+{
+	skip_if_sanitized(test);
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		struct task_struct *task;
+		int ret = 0;
+
+		recorder_start(test, timed);
+		is_inside = false;
+		may_go = false;
+		stepped = (struct stepped){ .in_body = stay };
+		native_interrupts = on_step;
+		task = kthread_run_on_cpu(stay_in_call, &ret, 2, "native/%u");
+		while (!READ_ONCE(is_inside))
+			usleep_range(1000, 2000);
+		recorder_stop(NULL);
+		WRITE_ONCE(may_go, true);
+		while (!READ_ONCE(ret))
+			usleep_range(1000, 2000);
+		native_settle();
+		native_interrupts = NULL;
+		KUNIT_EXPECT_EQ(test, ret, 6);
+		kthread_stop(task);
+	}
+}
+
+/* There is one recorder with returns, of those with times and of the others. */
+static void one_recorder_has_returns(struct kunit *test)
+{
+	struct ftrace_flight *other = ftrace_flight_make(SZ_16K, NULL, false);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	recorder_start(test, false);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_returns_start(other), -EBUSY);
+	recorder_stop(NULL);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_returns_start(other), 0);
+	ftrace_flight_returns_stop(other);
+	ftrace_flight_put(other);
+}
+
+static void note_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		      struct ftrace_regs *fregs)
+{
+}
+
+/* While another ops wants the function, the call alone is recorded. */
+static void others_have_a_trampoline(struct kunit *test)
+{
+	static struct ftrace_ops other = { .func = note_call };
+
+	recorder_start(test, false);
+	expect_records(test, ftrace_kunit_func1, 6, true);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&other, ftrace_kunit_func1, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+	expect_records(test, ftrace_kunit_func1, 6, false);
+	KUNIT_ASSERT_EQ(test, unregister_ftrace_function(&other), 0);
+	expect_records(test, ftrace_kunit_func1, 6, true);
+	ftrace_free_filter(&other);
+	recorder_stop(NULL);
+}
+
+static struct kunit_case returns_cases[] = {
+	KUNIT_CASE(calls_have_returns),
+	KUNIT_CASE(callers_are_found_at_each_step),
+	KUNIT_CASE(entries_that_are_left_are_dropped),
+	KUNIT_CASE(tasks_return_when_nothing_is_recorded),
+	KUNIT_CASE(one_recorder_has_returns),
+	KUNIT_CASE(others_have_a_trampoline),
+	{ }
+};
+
+static struct kunit_suite returns_suite = {
+	.name = "native_returns",
+	.test_cases = returns_cases,
+};
+
+kunit_test_suite(returns_suite);
