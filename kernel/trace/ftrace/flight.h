@@ -29,14 +29,18 @@ struct ftrace_flight_place {
  * @follows: the reader goes on to what the CPU records meanwhile
  * @missed: what came before was overwritten before it was read
  * @time: the time of the last record, in cycles; 0 before the first time in the ring
+ * @since: the last time that was recorded
+ * @until: the next time that was recorded; U64_MAX if it is not known
  * @step: cycles from a call to the next
  * @ahead: @step is that of the calls at @place
  * @open: no time is known that is behind these calls
  * @pid: the task that runs
  * @ts: the time of @entry, in the trace clock
+ * @early: the entry is not older than that
+ * @late: the entry is not younger than that; U64_MAX if nothing is known
  * @ready: @entry is the next call
  * @shown: the last entry of the CPU that was shown is one of the recorder
- * @entry: a call, as the function tracer records it
+ * @entry: a call, as the function tracer records it, or a return, whose caller is 0
  */
 struct ftrace_flight_cursor {
 	const struct ftrace_flight	*flight;
@@ -48,11 +52,15 @@ struct ftrace_flight_cursor {
 	bool				follows;
 	bool				missed;
 	u64				time;
+	u64				since;
+	u64				until;
 	u64				step;
 	bool				ahead;
 	bool				open;
 	u32				pid;
 	u64				ts;
+	u64				early;
+	u64				late;
 	bool				ready;
 	bool				shown;
 	struct ftrace_entry		entry;
@@ -64,12 +72,16 @@ struct ftrace_flight_cursor {
  * @parent_ip: the caller; 0 if it is a return
  * @pid: the task
  * @time: when, in cycles of the time stamp counter
+ * @early: the time that was recorded before
+ * @late: the time that was recorded behind; U64_MAX if there is none
  */
 struct ftrace_flight_call {
 	unsigned long	ip;
 	unsigned long	parent_ip;
 	u32		pid;
 	u64		time;
+	u64		early;
+	u64		late;
 };
 
 #ifdef CONFIG_FTRACE_FLIGHT
@@ -137,6 +149,7 @@ int ftrace_flight_open_raw(struct trace_iterator *iter);
 void ftrace_flight_close(struct trace_iterator *iter);
 struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter, int cpu);
 void ftrace_flight_print_header(struct seq_file *m);
+enum print_line_t ftrace_flight_print_line(struct trace_iterator *iter);
 
 /* No other tracer opens files so. */
 static inline bool ftrace_flight_is_read(const struct trace_iterator *iter)
@@ -165,6 +178,7 @@ static inline void ftrace_flight_text_gone(unsigned long start, unsigned long en
 
 /* returns.c */
 struct ftrace_table;
+struct ftrace_flight_tree;
 
 #ifdef CONFIG_FTRACE_FLIGHT_RETURNS
 int ftrace_thunks_make(struct ftrace_table *t, unsigned long target);
@@ -187,6 +201,15 @@ static inline void ftrace_flight_reset_idle(int cpu)
 	memset((void *)(idle->flight_returns & PAGE_MASK), 0, PAGE_SIZE);
 	idle->flight_returns |= FTRACE_RETURN_FULL;
 }
+
+/* flight_tree.c */
+struct ftrace_flight_tree *ftrace_flight_tree_make(bool exact);
+void ftrace_flight_tree_free(struct ftrace_flight_tree *tree);
+void ftrace_flight_tree_clear(struct ftrace_flight_tree *tree);
+void ftrace_flight_tree_add(struct ftrace_flight_tree *tree,
+			    const struct ftrace_flight_cursor *cursor,
+			    const struct ftrace_flight_cursor *ret, int cpu);
+void ftrace_flight_tree_print(const struct ftrace_flight_tree *tree, struct trace_iterator *iter);
 #else
 static inline void ftrace_flight_reset_idle(int cpu) { }
 
@@ -201,6 +224,19 @@ static inline int ftrace_flight_returns_start(struct ftrace_flight *flight)
 }
 
 static inline void ftrace_flight_returns_stop(struct ftrace_flight *flight) { }
+
+static inline struct ftrace_flight_tree *ftrace_flight_tree_make(bool exact)
+{
+	return NULL;
+}
+
+static inline void ftrace_flight_tree_free(struct ftrace_flight_tree *tree) { }
+static inline void ftrace_flight_tree_clear(struct ftrace_flight_tree *tree) { }
+static inline void ftrace_flight_tree_add(struct ftrace_flight_tree *tree,
+					  const struct ftrace_flight_cursor *cursor,
+					  const struct ftrace_flight_cursor *ret, int cpu) { }
+static inline void ftrace_flight_tree_print(const struct ftrace_flight_tree *tree,
+					    struct trace_iterator *iter) { }
 #endif
 
 #endif

@@ -22,6 +22,7 @@
 struct flight_iter {
 	struct ftrace_flight		*flight;
 	enum { READS_COPY, FOLLOWS, PAUSES } how;
+	struct ftrace_flight_tree	*tree;		/* NULL: returns are left out */
 	struct ftrace_flight_cursor	cursor[];	/* of each CPU */
 };
 
@@ -139,16 +140,8 @@ static void flight_iter_pause(struct trace_iterator *iter, struct flight_iter *f
 		flight->stop = ftrace_flight_stamp_now(iter->tr);
 }
 
-/**
- * ftrace_flight_open - somebody begins to read a trace array that has a flight recorder
- * @iter: the reader
- *
- * The reader gets a copy. Without memory for it, the recorder is paused until the reader comes to
- * ftrace_flight_close(). Without memory for that, @iter->private is an error.
- *
- * Context: Process context, may sleep; with interrupts off nothing is done. trace_types_lock held.
- */
-void ftrace_flight_open(struct trace_iterator *iter)
+/* As ftrace_flight_open(), but returns are left out. */
+static void flight_open_copy(struct trace_iterator *iter)
 {
 	struct flight_iter *fi;
 
@@ -175,6 +168,26 @@ void ftrace_flight_open(struct trace_iterator *iter)
 	}
 }
 
+/**
+ * ftrace_flight_open - somebody begins to read a trace array that has a flight recorder
+ * @iter: the reader
+ *
+ * The reader gets a copy. Without memory for it, the recorder is paused until the reader comes to
+ * ftrace_flight_close(). Without memory for that, @iter->private is an error.
+ *
+ * Context: Process context, may sleep; with interrupts off nothing is done. trace_types_lock held.
+ */
+void ftrace_flight_open(struct trace_iterator *iter)
+{
+	struct flight_iter *fi;
+
+	flight_open_copy(iter);
+	fi = iter->private;
+	/* Without memory for a tree, returns are left out. */
+	if (!IS_ERR_OR_NULL(fi) && iter->tr->flight->returns)
+		fi->tree = ftrace_flight_tree_make(iter->tr->flight->timed);
+}
+
 /*
  * Somebody begins to read pages of a CPU, and follows it while it records; or pages of a snapshot.
  * 0 or -ENOMEM. Context as for ftrace_flight_open().
@@ -184,7 +197,7 @@ int ftrace_flight_open_raw(struct trace_iterator *iter)
 	struct flight_iter *fi;
 
 	if (iter->snapshot) {
-		ftrace_flight_open(iter);
+		flight_open_copy(iter);
 		return PTR_ERR_OR_ZERO(iter->private);
 	}
 	fi = flight_iter_make(iter);
@@ -215,10 +228,18 @@ void ftrace_flight_close(struct trace_iterator *iter)
 		ftrace_flight_free(fi->flight);
 	else
 		ftrace_flight_put(fi->flight);
+	ftrace_flight_tree_free(fi->tree);
 	kvfree(fi);
 }
 
-/* Get the next call of a CPU. */
+static struct ftrace_flight_tree *flight_tree(const struct trace_iterator *iter)
+{
+	const struct flight_iter *fi = iter->private;
+
+	return IS_ERR_OR_NULL(fi) ? NULL : fi->tree;
+}
+
+/* Get the next call of a CPU, or the next return if there is a tree. */
 static bool flight_fill(struct trace_iterator *iter, struct ftrace_flight_cursor *cursor)
 {
 	struct ftrace_flight_call call;
@@ -228,7 +249,7 @@ static bool flight_fill(struct trace_iterator *iter, struct ftrace_flight_cursor
 	do {
 		if (!ftrace_flight_next(cursor->flight, cursor, &call))
 			return false;
-	} while (!call.parent_ip);
+	} while (!call.parent_ip && !flight_tree(iter));
 	/* Flags are not known. Tools refuse lines with characters that are none of flags. */
 	cursor->entry.ent = (struct trace_entry){ .type = TRACE_FN, .pid = call.pid };
 	cursor->entry.ip = ftrace_flight_name(call.ip, call.time);
@@ -243,6 +264,8 @@ static bool flight_fill(struct trace_iterator *iter, struct ftrace_flight_cursor
 			cursor->stop = ftrace_flight_stamp_now(iter->tr);
 	}
 	cursor->ts = flight_clock(cursor, call.time);
+	cursor->early = flight_clock(cursor, call.early);
+	cursor->late = call.late == U64_MAX ? U64_MAX : flight_clock(cursor, call.late);
 	cursor->ready = true;
 	return true;
 }
@@ -278,6 +301,33 @@ struct trace_entry *trace_flight_peek(struct trace_iterator *iter, int cpu,
 	return &cursor->entry.ent;
 }
 
+/* Is an event between a call and its return? */
+static bool flight_has_event(struct trace_iterator *iter, const struct ftrace_flight_cursor *ret)
+{
+	struct ring_buffer_iter *events = trace_buffer_iter(iter, iter->cpu);
+	u64 ts;
+
+	return events && ring_buffer_iter_peek(events, &ts) && ts <= ret->ts;
+}
+
+/* Tells the tree of an entry, and of the next one, too, if that is its return. */
+static void flight_add(struct trace_iterator *iter, struct ftrace_flight_tree *tree,
+		       struct ftrace_flight_cursor *cursor)
+{
+	struct ftrace_flight_cursor ret = *cursor;
+
+	if (cursor->entry.parent_ip && flight_fill(iter, &ret) && !ret.entry.parent_ip &&
+	    ret.entry.ip == cursor->entry.ip && ret.entry.ent.pid == cursor->entry.ent.pid &&
+	    !flight_has_event(iter, &ret)) {
+		ftrace_flight_tree_add(tree, cursor, &ret, iter->cpu);
+		ret.entry = cursor->entry;
+		ret.ready = false;
+		*cursor = ret;
+		return;
+	}
+	ftrace_flight_tree_add(tree, cursor, NULL, iter->cpu);
+}
+
 /* Goes behind the entry that a reader has found. Returns true if it is of a flight recorder. */
 bool trace_flight_advance(struct trace_iterator *iter)
 {
@@ -289,6 +339,8 @@ bool trace_flight_advance(struct trace_iterator *iter)
 	if (cursor->shown) {
 		cursor->ready = false;
 		cursor->missed = false;
+		if (flight_tree(iter))
+			flight_add(iter, flight_tree(iter), cursor);
 	}
 	return cursor->shown;
 }
@@ -311,6 +363,8 @@ void trace_flight_rewind(struct trace_iterator *iter, int cpu)
 
 	if (cursor)
 		ftrace_flight_rewind(cursor->flight, cursor, cpu);
+	if (flight_tree(iter))
+		ftrace_flight_tree_clear(flight_tree(iter));
 }
 
 /* Has a flight recorder no more entries? */
@@ -415,10 +469,30 @@ void ftrace_flight_print_header(struct seq_file *m)
 			   kept, written, lost);
 		seq_printf(m, "# times of events are exact, times of calls are %s\n",
 			   flight->timed ? "exact" : "computed from others around them");
+		if (flight_tree(iter) && !flight->timed)
+			seq_puts(m, "# durations of calls are not longer than shown\n");
 		if (atomic_read(&flight->off) > 1)
 			seq_printf(m, "# nothing is recorded while %s reads: no memory for a copy\n",
 				   flight->reader);
 		seq_puts(m, "# of calls, interrupts, need-resched, context and preemption are not recorded\n#\n");
 	}
 	trace_default_header(m);
+}
+
+/* Prints an entry that a reader has found: with returns, as a line of the tree. */
+enum print_line_t ftrace_flight_print_line(struct trace_iterator *iter)
+{
+	u64 flags = iter->tr->trace_flags;
+
+	if (!flight_tree(iter) || iter->ent->type != TRACE_FN || !trace_flight_consumed(iter) ||
+	    flags & (TRACE_ITER(BIN) | TRACE_ITER(HEX) | TRACE_ITER(RAW)))
+		return TRACE_TYPE_UNHANDLED;
+	if (flags & TRACE_ITER(CONTEXT_INFO)) {
+		if (iter->iter_flags & TRACE_FILE_LAT_FMT)
+			trace_print_lat_context(iter);
+		else
+			trace_print_context(iter);
+	}
+	ftrace_flight_tree_print(flight_tree(iter), iter);
+	return trace_handle_return(&iter->seq);
 }

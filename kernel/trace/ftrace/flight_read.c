@@ -388,6 +388,7 @@ static void flight_look_ahead(const struct ftrace_flight *flight,
 		limit = min(cursor->time + (calls + 1) * cursor->step,
 			    cursor->snap.stopped);
 	cursor->open = kind == FLIGHT_END;
+	cursor->until = kind == FLIGHT_TIME ? limit : cursor->snap.stopped;
 	limit = max(limit, cursor->time);
 	cursor->step = div_u64(limit - cursor->time, calls + 1);
 	cursor->ahead = true;
@@ -408,6 +409,8 @@ static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 		if (flight->timed || kind == FLIGHT_TIME) {
 			cursor->time = max(cursor->time, flight_time_of(flight, cursor,
 									cursor->place, rec.cycles));
+			cursor->since = cursor->time;
+			cursor->until = cursor->time;
 			cursor->ahead = false;
 		} else if (kind >= FLIGHT_CALL && cursor->time) {
 			if (!cursor->ahead)
@@ -424,9 +427,12 @@ static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 	call->ip = (long)(s32)rec.word - MCOUNT_INSN_SIZE;
 	call->parent_ip = kind == FLIGHT_CALL ? flight_caller(rec.word) : 0;
 	/* A tail call by a function that has a thunk itself. */
-	call->parent_ip = ftrace_thunk_function(call->parent_ip, true) ?: call->parent_ip;
+	if (call->parent_ip)
+		call->parent_ip = ftrace_thunk_function(call->parent_ip, true) ?: call->parent_ip;
 	call->pid = cursor->pid;
 	call->time = cursor->time;
+	call->early = cursor->since;
+	call->late = cursor->until;
 	return true;
 }
 

@@ -486,6 +486,7 @@ static struct tracer flight_tracer __tracer_data = {
 	.close		= ftrace_flight_close,
 	.pipe_open	= flight_tracer_pipe_open,
 	.print_header	= ftrace_flight_print_header,
+	.print_line	= ftrace_flight_print_line,
 	.default_flags	= &flight_flags,
 	.set_flag	= flight_tracer_set_flag,
 	.allow_instances = true,

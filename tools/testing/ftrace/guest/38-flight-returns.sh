@@ -36,7 +36,7 @@ for timed in 0 1; do
 	works "flight-time $timed: calls and returns of all functions" write "$TRACING/current_tracer" flight
 	sleeper
 	is "$(stack_of $pid)" "$want" "a task that sleeps in functions that return to thunks has the same stack"
-	like "$(head -n 2000 "$TRACING/trace")" ' <-' "calls are shown"
+	like "$(head -n 2000 "$TRACING/trace")" ' us +\| .*\(\);$' "calls are shown with durations"
 	if [ -w /proc/sysrq-trigger ]; then
 		for key in l t w; do
 			echo $key > /proc/sysrq-trigger
@@ -52,6 +52,27 @@ for timed in 0 1; do
 	kill $pid
 	wait $pid 2> /dev/null
 	ok "  and it returns" [ ! -d /proc/$pid ]
+done
+
+# The tree.
+for timed in 0 1; do
+	set_to $timed options/flight-time
+	echo 'ksys_read vfs_read' > "$TRACING/set_ftrace_filter"
+	set_to flight current_tracer
+	read_bytes 3
+	[ ! -e "$TRACING/snapshot" ] || set_to 1 snapshot
+	read_bytes 3
+	set_to 0 tracing_on
+	for file in trace snapshot; do
+		[ -e "$TRACING/$file" ] || continue
+		like "$(sed -n 's/.*|  //p' "$TRACING/$file" | tr -s ' \n' ' ')" \
+			'ksys_read\(\) \{ (/\* [^ ]* \*/ )?vfs_read\(\); \} /\* ksys_read' \
+			"flight-time $timed, $file: a call has what it has called"
+	done
+	set_to 1 tracing_on
+	set_to nop current_tracer
+	[ ! -e "$TRACING/snapshot" ] || set_to 0 snapshot
+	echo > "$TRACING/set_ftrace_filter"
 done
 
 # Start and stop, forks and exits, modules and other tracers, at the same time.

@@ -284,6 +284,29 @@ bool is_module_text_address(unsigned long addr)
 		within_module_mem_type(addr, &place.mod, MOD_INIT_TEXT));
 }
 
+/* Names of code that is in no module, and not in the program; the last one has no size. */
+const struct native_symbol *native_symbols;
+
+static int symbol_lookup(unsigned long addr, unsigned long *size, unsigned long *offset,
+			 char **modname, const unsigned char **modbuildid, char *namebuf)
+{
+	const struct native_symbol *symbol = native_symbols;
+
+	while (symbol && symbol->size && addr - symbol->addr >= symbol->size)
+		symbol++;
+	if (!symbol || !symbol->size)
+		return 0;
+	if (size)
+		*size = symbol->size;
+	if (offset)
+		*offset = addr - symbol->addr;
+	if (modname)
+		*modname = NULL;
+	if (modbuildid)
+		*modbuildid = NULL;
+	return strscpy(namebuf, symbol->name, KSYM_NAME_LEN);
+}
+
 int module_address_lookup(unsigned long addr, unsigned long *size, unsigned long *offset,
 			  char **modname, const unsigned char **modbuildid, char *namebuf)
 {
@@ -304,5 +327,5 @@ int module_address_lookup(unsigned long addr, unsigned long *size, unsigned long
 			*modbuildid = NULL;
 		return strscpy(namebuf, k->strtab + sym->st_name, KSYM_NAME_LEN);
 	}
-	return 0;
+	return symbol_lookup(addr, size, offset, modname, modbuildid, namebuf);
 }

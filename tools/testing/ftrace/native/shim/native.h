@@ -170,6 +170,14 @@ struct trace_entry;
 void native_events(struct trace_array *tr, bool (*func)(struct trace_entry *entry, void *data),
 		   void *data);
 
+/* Names of code that is not there; see module.c. */
+struct native_symbol {
+	unsigned long	addr, size;
+	const char	*name;
+};
+
+extern const struct native_symbol *native_symbols;
+
 /* Tasks switch, fork and end; see tracepoint.c. How many probes tracepoints have. */
 void native_become(pid_t pid);
 void native_exec(pid_t pid);

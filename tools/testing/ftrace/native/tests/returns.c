@@ -74,13 +74,14 @@ static struct ftrace_flight_cpu *ring(void)
 }
 
 /* The words of records from @from on; the first of a group is a time. Returns their number. */
-static unsigned int words_since(u64 from, u64 *words, unsigned int max)
+static unsigned int words_since(const struct ftrace_flight_cpu *c, u64 from, u64 *words,
+				unsigned int max)
 {
 	unsigned int size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
 	u64 first = flight->timed ? FTRACE_FLIGHT_TIMED_FIRST : FTRACE_FLIGHT_FIRST;
 	unsigned int nr = 0;
 
-	for (; from != ring()->next && nr < max; from += 2 * size)
+	for (; from != c->next && nr < max; from += 2 * size)
 		if (from & first)
 			words[nr++] = ((u64 *)((long)from >> 1))[flight->timed];
 	return nr;
@@ -119,7 +120,7 @@ static void expect_records(struct kunit *test, void *func, int ret, bool returns
 	/* A lap has ended: some are at the start of the ring. */
 	if ((from ^ ring()->next) & 1)
 		return;
-	nr = words_since(from, words, ARRAY_SIZE(words));
+	nr = words_since(ring(), from, words, ARRAY_SIZE(words));
 	KUNIT_EXPECT_EQ(test, nr, 1U + returns);
 	KUNIT_EXPECT_EQ(test, words[0], call_word(func, caller));
 	if (returns)
@@ -136,7 +137,7 @@ static void expect_all_records(struct kunit *test, bool timed)
 	/* The callee of a tail call is called by the thunk. */
 	from = ring()->next;
 	KUNIT_EXPECT_EQ(test, call_it(native_tail_func, caller), native_funcs[0](5));
-	KUNIT_EXPECT_EQ(test, words_since(from, words, 4), 4U);
+	KUNIT_EXPECT_EQ(test, words_since(ring(), from, words, 4), 4U);
 	KUNIT_EXPECT_EQ(test, words[0], call_word(native_tail_func, caller));
 	KUNIT_EXPECT_EQ(test, (u32)words[1], function_of(native_funcs[0]));
 	KUNIT_EXPECT_EQ(test, arch_ftrace_thunk_function(words[1] >> 33, true),
@@ -449,6 +450,88 @@ static void others_have_a_trampoline(struct kunit *test)
 	recorder_stop(NULL);
 }
 
+static struct {
+	unsigned int	steps, snapshot;
+	u32		functions[4];	/* of calls that have not returned */
+	unsigned int	depth, calls, parted;
+} snap;
+
+static void snap_step(struct host_regs *regs, bool step)
+{
+	if (step && ++snap.steps == snap.snapshot)
+		ftrace_flight_exchange(flight, raw_smp_processor_id());
+}
+
+static bool is_function(u32 addr)
+{
+	for (unsigned int n = 0; n < ARRAY_SIZE(funcs); n++)
+		if (addr == function_of(func_of(n)))
+			return true;
+	return false;
+}
+
+/* Reads what was recorded in a ring: each return is that of the last call. Times are left out. */
+static void snap_read(const struct ftrace_flight_cpu *c)
+{
+	u64 words[32];
+	unsigned int nr = words_since(c, c->cleared, words, ARRAY_SIZE(words));
+
+	for (unsigned int i = 0; i < nr; i++) {
+		if (!is_function(words[i]))
+			continue;
+		if (words[i] >> 33) {
+			snap.functions[snap.depth++ % ARRAY_SIZE(snap.functions)] = words[i];
+			snap.calls++;
+		} else if (!snap.depth || snap.functions[--snap.depth] != (u32)words[i]) {
+			native_fail("snapshot in step %u: %llx returns, and was not called",
+				    snap.snapshot, words[i]);
+		}
+	}
+}
+
+/* Take a snapshot at each third step of a call: what is recorded before and after it fits together. */
+static void snapshots_part_calls_from_returns(struct kunit *test)
+{
+	skip_if_sanitized(test);
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		const struct ftrace_flight_cpu *spare;
+
+		recorder_start(test, timed);
+		KUNIT_ASSERT_EQ(test, ftrace_flight_make_spare(flight), 0);
+		spare = per_cpu_ptr(flight->spare->cpu, raw_smp_processor_id());
+		native_interrupts = snap_step;
+		memset(&snap, 0, sizeof(snap));
+		do {
+			int ret;
+
+			snap.snapshot += 3;
+			snap.steps = 0;
+			snap.calls = 0;
+			preempt_disable();
+			/* After the snapshot before. */
+			ftrace_kunit_func1(0);
+			ftrace_flight_clear(flight, raw_smp_processor_id());
+			ret = step_call(ftrace_kunit_func2);
+			if (snap.steps < snap.snapshot)
+				ftrace_flight_exchange(flight, raw_smp_processor_id());
+			ftrace_kunit_func1(0);
+			preempt_enable();
+			KUNIT_EXPECT_EQ(test, ret, 7);
+			/* A lap has ended: some are at the start of the ring. */
+			if ((spare->cleared ^ spare->next) & 1 || (ring()->cleared ^ ring()->next) & 1)
+				continue;
+			snap_read(spare);
+			snap.parted += snap.depth;
+			snap_read(ring());
+			KUNIT_EXPECT_EQ(test, snap.depth, 0);
+			KUNIT_EXPECT_EQ(test, snap.calls, 2);
+		} while (snap.steps >= snap.snapshot);
+		native_interrupts = NULL;
+		KUNIT_EXPECT_GT(test, snap.parted, 10);
+		recorder_stop(NULL);
+	}
+}
+
 static struct kunit_case returns_cases[] = {
 	KUNIT_CASE(calls_have_returns),
 	KUNIT_CASE(callers_are_found_at_each_step),
@@ -456,6 +539,7 @@ static struct kunit_case returns_cases[] = {
 	KUNIT_CASE(tasks_return_when_nothing_is_recorded),
 	KUNIT_CASE(one_recorder_has_returns),
 	KUNIT_CASE(others_have_a_trampoline),
+	KUNIT_CASE(snapshots_part_calls_from_returns),
 	{ }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The function tracer: which events it records, its options, and kernel.ftrace_enabled. */
+#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/glob.h>
@@ -787,6 +788,133 @@ static void recorders_are_read(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "");
 }
 
+/* Functions that are not there, in the upper 2 GB. */
+#define FUNC(n)		(0xffffffff81000000UL + 0x100 * (n))
+
+static const struct native_symbol tree_symbols[] = {
+	{ FUNC(0), 0x100, "outer" },
+	{ FUNC(1), 0x100, "inner" },
+	{ FUNC(2), 0x100, "other" },
+	{ }
+};
+
+enum { OUTER, INNER, OTHER };
+
+static void enters(unsigned int func, unsigned int caller)
+{
+	struct ftrace_ops ops = { .flight = tr->flight };
+
+	ftrace_flight_func(FUNC(func), FUNC(caller) + 0x20, &ops, NULL);
+}
+
+static void returns(unsigned int func)
+{
+	struct ftrace_ops ops = { .flight = tr->flight };
+
+	ftrace_flight_func(FUNC(func), FTRACE_FLIGHT_RETURN, &ops, NULL);
+}
+
+/* The tree, each line with "=" if the duration is exact, "<" if it is a limit, "-" if there is none. */
+static const char *read_tree(void)
+{
+	static char text[SZ_64K], tree[SZ_4K];
+	char *at = text, *line;
+
+	tree[0] = 0;
+	native_cat(DIR "trace", text, sizeof(text), 1000);
+	while ((line = strsep(&at, "\n"))) {
+		char *function = strstr(line, "|  ");
+		size_t len = strlen(tree);
+
+		if (*line == '#' || !function)
+			continue;
+		*function = 0;
+		snprintf(tree + len, sizeof(tree) - len, "%c%s\n",
+			 !strstr(line, " us ") ? '-' : strchr(line, '<') ? '<' : '=', function + 3);
+	}
+	return tree;
+}
+
+static int go_on_elsewhere(void *unused)
+{
+	native_become(1001);
+	enters(INNER, OUTER);
+	returns(INNER);
+	returns(OUTER);
+	native_become(3);
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return 0;
+}
+
+/*
+ * With returns, the file has a tree. A return of a call that is older than the ring has no duration.
+ * What ops with others have recorded has no return. A task has its tree on whatever CPU it runs.
+ */
+static void returns_make_a_tree(struct kunit *test)
+{
+	static const char * const trees[] = {
+		"-} /* inner */\n"
+		"-outer() { /* <-other */\n"
+		"<  inner();\n"
+		"-  inner() {\n"
+		"<  } /* inner */\n"
+		"-  other() {\n"
+		"<  inner();\n"
+		"-outer() { /* <-other */\n"
+		"<} /* outer */\n"
+		"<  inner();\n"
+		"<} /* outer */\n",
+		"-} /* inner */\n"
+		"-outer() { /* <-other */\n"
+		"=  inner();\n"
+		"-  inner() {\n"
+		"=  } /* inner */\n"
+		"-  other() {\n"
+		"=  inner();\n"
+		"-outer() { /* <-other */\n"
+		"=} /* outer */\n"
+		"=  inner();\n"
+		"=} /* outer */\n",
+	};
+
+	native_symbols = tree_symbols;
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/context-info", 0, "0"), 0);
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		struct task_struct *task;
+
+		KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-time", 0, timed ? "1" : "0"), 0);
+		KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "1"), 0);
+		KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+		returns(INNER);
+		enters(OUTER, OTHER);
+		enters(INNER, OUTER);
+		returns(INNER);
+		enters(INNER, OUTER);
+		record_event(tr);
+		returns(INNER);
+		enters(OTHER, OUTER);
+		enters(INNER, OUTER);
+		returns(INNER);
+		native_become(1001);
+		enters(OUTER, OTHER);
+		native_become(2);
+		returns(OUTER);
+		task = kthread_run_on_cpu(go_on_elsewhere, NULL, 1, "native/%u");
+		kthread_stop(task);
+		tracer_tracing_off(tr);
+		KUNIT_EXPECT_STREQ(test, read_tree(), trees[timed]);
+		/* Elsewhere there are calls only. */
+		KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 3c 1e 3c ");
+		tracer_tracing_on(tr);
+		KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	}
+	native_symbols = NULL;
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/context-info", 0, "1"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-time", 0, "0"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
+}
+
 /* The same in pages: full ones, an event of its own for a late time, long and lost events. */
 static void recorders_are_read_in_pages(struct kunit *test)
 {
@@ -1042,6 +1170,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(calls_stay_before_events),
 	KUNIT_CASE(recorders_change),
 	KUNIT_CASE(recorders_are_read),
+	KUNIT_CASE(returns_make_a_tree),
 	KUNIT_CASE(recorders_are_read_in_pages),
 	KUNIT_CASE(recorders_are_not_read_without_memory),
 	KUNIT_CASE(recorders_are_dumped),

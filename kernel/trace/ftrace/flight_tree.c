@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tree of calls that a reader of the file trace gets if returns are recorded.
+ *
+ * A record does not say how deep a call is, nor when the call of a return was made. So the reader
+ * keeps the calls of each task that have not returned yet. Entries come in the order of time, those
+ * of all CPUs, so the tree of a task continues on another CPU. A call whose return was not recorded
+ * ends with the function that has made it.
+ */
+#include <linux/hashtable.h>
+#include <linux/kallsyms.h>
+#include <linux/slab.h>
+
+#include "../trace.h"
+#include "../trace_output.h"
+#include "flight.h"
+
+/* So many calls of a task are kept, a page. If there are more, the outermost are forgotten. */
+#define MAX_OPEN	254
+
+#define INDENT		2
+
+#define NO_DURATION	U64_MAX
+
+/* A call that has not returned; it was not made before @early. */
+struct open_call {
+	unsigned long	ip;
+	u64		early;
+};
+
+/* Each CPU has an idle task; all have the number 0. */
+struct tree_task {
+	struct hlist_node	node;
+	u64			key;
+	unsigned int		nr;
+	struct open_call	open[MAX_OPEN];
+};
+
+/* The line of the entry that was found last. */
+struct tree_line {
+	enum { OPENS, CLOSES, LEAF } kind;
+	unsigned int	depth;
+	bool		bare;		/* the function above is not the caller */
+	u64		duration;	/* not longer, if times are not exact; or NO_DURATION */
+};
+
+struct ftrace_flight_tree {
+	struct tree_line	line;
+	bool			exact;
+	DECLARE_HASHTABLE(tasks, 8);
+};
+
+/* @exact: a duration is that, and not only a limit. NULL without memory. */
+struct ftrace_flight_tree *ftrace_flight_tree_make(bool exact)
+{
+	struct ftrace_flight_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL);
+
+	if (tree)
+		tree->exact = exact;
+	return tree;
+}
+
+/* The reader begins anew. */
+void ftrace_flight_tree_clear(struct ftrace_flight_tree *tree)
+{
+	struct tree_task *task;
+	struct hlist_node *next;
+	int i;
+
+	hash_for_each_safe(tree->tasks, i, next, task, node) {
+		hash_del(&task->node);
+		kfree(task);
+	}
+}
+
+void ftrace_flight_tree_free(struct ftrace_flight_tree *tree)
+{
+	if (!tree)
+		return;
+	ftrace_flight_tree_clear(tree);
+	kfree(tree);
+}
+
+static struct tree_task *tree_task(struct ftrace_flight_tree *tree, s32 pid, int cpu)
+{
+	u64 key = pid > 0 ? pid : (u64)(cpu + 1) << 32;
+	struct tree_task *task;
+
+	hash_for_each_possible(tree->tasks, task, node, key)
+		if (task->key == key)
+			return task;
+	task = kzalloc(sizeof(*task), GFP_KERNEL);
+	if (!task)
+		return NULL;
+	task->key = key;
+	hash_add(tree->tasks, &task->node, key);
+	return task;
+}
+
+/* The open calls from the outermost up to that of the function at @addr; 0 if it is not open. */
+static unsigned int tree_find(const struct tree_task *task, unsigned long addr)
+{
+	unsigned long size, offset, start;
+	unsigned int nr = task->nr;
+
+	if (!nr || !kallsyms_lookup_size_offset(addr, &size, &offset))
+		return 0;
+	start = addr - offset;
+	while (nr && task->open[nr - 1].ip - start >= size)
+		nr--;
+	return nr;
+}
+
+static void tree_call(struct ftrace_flight_tree *tree, struct tree_task *task,
+		      const struct ftrace_flight_cursor *cursor)
+{
+	unsigned int caller = tree_find(task, cursor->entry.parent_ip);
+
+	task->nr = caller ?: task->nr;
+	tree->line = (struct tree_line){ OPENS, task->nr, !caller, NO_DURATION };
+	if (task->nr == MAX_OPEN) {
+		task->nr /= 2;
+		memmove(task->open, task->open + task->nr, task->nr * sizeof(*task->open));
+	}
+	task->open[task->nr++] = (struct open_call){ cursor->entry.ip, cursor->early };
+}
+
+static void tree_return(struct ftrace_flight_tree *tree, struct tree_task *task,
+			const struct ftrace_flight_cursor *cursor)
+{
+	unsigned int nr = task->nr;
+
+	while (nr && task->open[nr - 1].ip != cursor->entry.ip)
+		nr--;
+	/* If the call is older than the ring, nothing that is open was called outside of it. */
+	task->nr = 0;
+	if (!nr)
+		return;
+	task->nr = nr - 1;
+	tree->line.depth = task->nr;
+	if (cursor->late != U64_MAX)
+		tree->line.duration = cursor->late - min(cursor->late, task->open[task->nr].early);
+}
+
+/*
+ * A reader has found the entry of @cursor, of @cpu. @ret is its return if that is the next entry,
+ * so that one line shows both; else NULL. Process context, may sleep.
+ */
+void ftrace_flight_tree_add(struct ftrace_flight_tree *tree,
+			    const struct ftrace_flight_cursor *cursor,
+			    const struct ftrace_flight_cursor *ret, int cpu)
+{
+	struct tree_task *task = tree_task(tree, cursor->entry.ent.pid, cpu);
+
+	tree->line = (struct tree_line){ .kind = cursor->entry.parent_ip ? OPENS : CLOSES,
+					 .bare = true, .duration = NO_DURATION };
+	if (!task)
+		return;
+	if (!cursor->entry.parent_ip) {
+		tree_return(tree, task, cursor);
+		return;
+	}
+	tree_call(tree, task, cursor);
+	if (!ret)
+		return;
+	tree_return(tree, task, ret);
+	tree->line.kind = LEAF;
+}
+
+static void tree_print_duration(const struct ftrace_flight_tree *tree, struct trace_seq *s)
+{
+	u64 duration = tree->line.duration;
+
+	if (duration == NO_DURATION) {
+		trace_seq_puts(s, "                ");
+		return;
+	}
+	/* Behind a space: a line that begins with "#" is a comment. */
+	trace_seq_printf(s, " %c ", tree->exact ? trace_find_mark(duration) : '<');
+	trace_print_graph_duration(duration, s);
+	trace_seq_puts(s, "  ");
+}
+
+/* Prints the entry that was found last. The context of a line is printed. */
+void ftrace_flight_tree_print(const struct ftrace_flight_tree *tree, struct trace_iterator *iter)
+{
+	static const char * const ends[] = { [OPENS] = "() {", [LEAF] = "();" };
+	const struct ftrace_entry *entry = (const struct ftrace_entry *)iter->ent;
+	const struct tree_line *line = &tree->line;
+	struct trace_seq *s = &iter->seq;
+
+	if (iter->iter_flags & TRACE_FILE_TIME_IN_NS)
+		tree_print_duration(tree, s);
+	trace_seq_printf(s, "|  %*s", line->depth * INDENT, "");
+	if (line->kind == CLOSES) {
+		trace_seq_printf(s, "} /* %ps */\n", (void *)entry->ip);
+		return;
+	}
+	trace_seq_printf(s, "%ps%s", (void *)entry->ip, ends[line->kind]);
+	if (line->bare)
+		trace_seq_printf(s, " /* <-%ps */", (void *)entry->parent_ip);
+	trace_seq_putc(s, '\n');
+}
