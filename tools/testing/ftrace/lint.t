@@ -174,7 +174,7 @@ objects_wants()
 
 while read -r file; do
 	quiet "license: $file" says_license "$file"
-done < <(ours ! -name series ! -name results ! -name check-all.results ! -name commits ! -name replaced ! -name needs ! -name without ! -path './patches/*messages/*' ! -name README ! -name packages ! -name .gitignore ! -name '*.patch' ! -name '*.md')
+done < <(ours ! -name series ! -name results ! -name check-all.results ! -name commits ! -name replaced ! -name needs ! -name without ! -path './patches/*messages/*' ! -name README ! -name packages ! -name .gitignore ! -name '*.patch' ! -name '*.md' ! -name '*.png')
 
 while read -r file; do
 	quiet "checkpatch: $file" checkpatch --file "$file"

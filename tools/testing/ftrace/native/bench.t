@@ -13,7 +13,7 @@ build=$("$root/scripts/build-dir")
 # rows CORE: the names of the rows of one core that both can have.
 rows()
 {
-	awk -v core="# $1" '/^# the / { on = $0 == core } on && /^cycles *call_/ && !/guard/ { print $2 }' "$work/rows"
+	awk -v core="# $1" '/^# the / { on = $0 == core } on && /^cycles *call_/ && !/guard|flight/ { print $2 }' "$work/rows"
 }
 
 same_rows()

@@ -52,7 +52,7 @@ s/^(\d+ \d+) [\d.]+/$1/ for @want, @got;
 is("@got", "@want", 'a snapshot has the calls of the trace');
 like(show('few'), qr/us \| (\s*)ksys_read\n.*us \| \1  vfs_read\n/, '  as trees');
 like(show('all'), qr/-\d+ .*\| +iterate_dir\n/, 'another one has the calls of all functions');
-like(show('trigger', '--flat', '--reverse'), qr/\A(?:#.*\n)*(?:.*\n){0,200}.*: __x64_sys_sync <-/,
+like(show('trigger', '--flat', '--reverse'), qr/\A(?:#.*\n)*(?:.*\n){0,3000}.*: __x64_sys_sync <-/,
 	'a trigger takes one when its function is called');
 like($said, qr/^tracer flight, recording on, 8192 kB for each CPU$/m, 'the status while it records');
 like($said, qr/^one CPU 2\nall CPUs 3$/m, 'calls are recorded on some CPUs, or on all');

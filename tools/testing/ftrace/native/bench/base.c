@@ -88,16 +88,6 @@ unsigned long get_free_pages_noprof(gfp_t gfp, unsigned int order)
 	return (unsigned long)p;
 }
 
-unsigned long get_zeroed_page_noprof(gfp_t gfp)
-{
-	return get_free_pages_noprof(gfp | __GFP_ZERO, 0);
-}
-
-void free_pages(unsigned long addr, unsigned int order)
-{
-	host_free((void *)addr);
-}
-
 void smp_call_function(smp_call_func_t func, void *info, int wait)
 {
 }
