@@ -27,6 +27,8 @@ done
 for array in $T $T/instances/other; do
 	echo 0 > "$array/tracing_on"
 done
+# The first switch behind the last call of a CPU is recorded, in place of the oldest call.
+sleep 1
 for array in $T/instances/other $T; do
 	grep -v '^#' "$array/trace" | sed "s,^,${array##*/}: ,"
 done

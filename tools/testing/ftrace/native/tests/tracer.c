@@ -1108,6 +1108,113 @@ static unsigned int read_all(struct trace_iterator *iter, char *header, size_t s
 	return nr;
 }
 
+/* How many calls a reader of the snapshot gets. */
+static unsigned int calls_of_snapshot(void)
+{
+	struct trace_iterator iter = {
+		.tr = tr,
+		.trace = tr->current_trace,
+		.array_buffer = &tr->array_buffer,
+		.snapshot = true,
+	};
+	static char header[2048];
+	unsigned int nr;
+
+	ftrace_flight_open(&iter);
+	nr = IS_ERR_OR_NULL(iter.private) ? UINT_MAX : read_all(&iter, header, sizeof(header));
+	ftrace_flight_close(&iter);
+	return nr;
+}
+
+static void take_snapshot(struct trace_buffer *taken, int cpu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	trace_flight_snapshot(tr, taken, cpu);
+	local_irq_restore(flags);
+}
+
+static int spare_rings(bool wanted)
+{
+	guard(mutex)(&trace_types_lock);
+	if (wanted)
+		return trace_flight_spare(tr);
+	trace_flight_no_spare(tr);
+	return 0;
+}
+
+/* As the file snapshot does: of one CPU or of all. Events go on to mark the rings that record. */
+static void snapshots_are_taken(struct kunit *test)
+{
+	struct trace_array *other = top_trace_array();
+	const struct ftrace_flight_cpu *c;
+	long left = native_pages_left;
+	u64 next;
+
+	/* The rings come with the tracer. */
+	KUNIT_EXPECT_EQ(test, spare_rings(true), 0);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	spare_rings(false);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	c = per_cpu_ptr(tr->flight->cpu, 0);
+	record_calls(10);
+	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), UINT_MAX);
+	native_pages_left = 0;
+	KUNIT_EXPECT_EQ(test, spare_rings(true), -ENOMEM);
+	native_pages_left = left;
+	KUNIT_ASSERT_EQ(test, spare_rings(true), 0);
+	take_snapshot(NULL, 1);
+	record_calls(5);
+	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 0);
+
+	/* The buffer of the events was exchanged for that of another trace array. */
+	tracer_tracing_on(other);
+	ring_buffer_set_flight(other->array_buffer.buffer, tr->flight);
+	ring_buffer_set_flight(tr->array_buffer.buffer, NULL);
+	take_snapshot(other->array_buffer.buffer, RING_BUFFER_ALL_CPUS);
+	record_calls(3);
+	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 15);
+	next = c->next;
+	record_event(other);
+	KUNIT_EXPECT_EQ(test, c->next, next);
+	record_event(tr);
+	KUNIT_EXPECT_NE(test, c->next, next);
+	scoped_guard(mutex, &trace_types_lock)
+		trace_flight_forget(tr, 1);
+	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 15);
+	scoped_guard(mutex, &trace_types_lock)
+		trace_flight_forget(tr, 0);
+	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 0);
+
+	spare_rings(false);
+	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), UINT_MAX);
+	take_snapshot(NULL, RING_BUFFER_ALL_CPUS);
+	record_calls(1);
+	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "3c 1e 1c ");
+}
+
+/* Events do not mark a recorder that has ended. */
+static void recorders_that_end_get_no_marks(struct kunit *test)
+{
+	const struct ftrace_flight_cpu *c;
+	struct ftrace_flight *flight;
+	u64 next;
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	flight = ftrace_flight_get(tr->flight);
+	c = per_cpu_ptr(flight->cpu, raw_smp_processor_id());
+	record_calls(1);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	next = c->next;
+	record_event(tr);
+	KUNIT_EXPECT_EQ(test, c->next, next);
+	KUNIT_EXPECT_EQ(test, c->off, 1);
+	ftrace_flight_put(flight);
+}
+
 /* Who reads the trace gets a copy. Without memory for it, nothing is recorded, and all can know. */
 static void readers_get_copies(struct kunit *test)
 {
@@ -1177,6 +1284,8 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(recorders_are_counted),
 	KUNIT_CASE(recorders_have_a_clock),
 	KUNIT_CASE(names_are_saved_of_callers),
+	KUNIT_CASE(snapshots_are_taken),
+	KUNIT_CASE(recorders_that_end_get_no_marks),
 	KUNIT_CASE(readers_get_copies),
 	{ }
 };
