@@ -224,14 +224,6 @@ static void plan_move(struct plan *p, struct ftrace_site *site, unsigned long ip
 	p->batch[p->nr++] = (struct ftrace_patch){ ip, site, from->id, to->id };
 }
 
-/* Sites of @to may jump to thunks, of which the table must have some. */
-static bool plan_needs_thunks(const struct ftrace_table *t, const struct ftrace_class *to)
-{
-	unsigned long target = ftrace_targets[to->id];
-
-	return ftrace_is_thunk(target) && !t->thunks[target - FTRACE_THUNK(0)];
-}
-
 static int plan_site(struct plan *p, struct ftrace_table *t, struct ftrace_site *site)
 {
 	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to = NULL;
@@ -245,7 +237,7 @@ static int plan_site(struct plan *p, struct ftrace_table *t, struct ftrace_site 
 		to = from->to[p->changes->on];
 	if (!to)
 		to = plan_next(p, from, ip);
-	if (!IS_ERR(to) && plan_needs_thunks(t, to) &&
+	if (!IS_ERR(to) && ftrace_is_thunk(ftrace_targets[to->id]) &&
 	    ftrace_thunks_make(t, ftrace_targets[to->id]))
 		to = p->flags & FTRACE_PLAN_REMOVES ? from : ERR_PTR(-ENOMEM);
 	if (IS_ERR(to) && p->flags & FTRACE_PLAN_SPARES && to != ERR_PTR(-ENOMEM)) {

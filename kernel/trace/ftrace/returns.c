@@ -40,9 +40,9 @@ int ftrace_thunks_make(struct ftrace_table *t, unsigned long target)
 	return t->thunks[timed] ? 0 : -ENOMEM;
 }
 
-static unsigned long returns_alloc(void)
+static unsigned long returns_alloc(gfp_t gfp)
 {
-	unsigned long page = get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	unsigned long page = get_zeroed_page(gfp);
 
 	return page ? page + FTRACE_RETURN_FULL : 0;
 }
@@ -55,7 +55,7 @@ static void returns_free(unsigned long returns)
 /* A task is made, a copy of another one. Without memory its returns are not recorded. */
 void ftrace_flight_init_task(struct task_struct *task)
 {
-	task->flight_returns = READ_ONCE(returns_wanted) ? returns_alloc() : 0;
+	task->flight_returns = READ_ONCE(returns_wanted) ? returns_alloc(GFP_KERNEL_ACCOUNT) : 0;
 }
 
 /* Nobody has a reference to the task any more. */
@@ -66,9 +66,12 @@ void ftrace_flight_exit_task(struct task_struct *task)
 
 static void returns_give(struct task_struct *task, unsigned long *stacks, unsigned int *nr)
 {
-	/* The task only reads it until it is there. */
+	/*
+	 * The task only reads it until it is there, and then finds places that are 0: pairs with the
+	 * loads of ftrace_flight_entry() and ftrace_flight_ret_addr(), which depend on the address.
+	 */
 	if (*nr && !task->flight_returns)
-		WRITE_ONCE(task->flight_returns, stacks[--*nr]);
+		smp_store_release(&task->flight_returns, stacks[--*nr]);
 }
 
 /* Gives all tasks their stacks: 0 or -ENOMEM. */
@@ -82,7 +85,8 @@ static int returns_give_all(void)
 		int cpu;
 
 		for (nr = 0; nr < ARRAY_SIZE(stacks); nr++) {
-			stacks[nr] = returns_alloc();
+			/* Not charged to who writes the option. */
+			stacks[nr] = returns_alloc(GFP_KERNEL);
 			if (!stacks[nr])
 				break;
 		}
@@ -102,6 +106,14 @@ static int returns_give_all(void)
 	return 0;
 }
 
+static void returns_set(const struct ftrace_flight *flight, struct ftrace_flight_cpu __percpu *cpu)
+{
+	/* Pairs with the loads of the thunks of an older recorder, which depend on the address. */
+	smp_store_release(&ftrace_flight_returns[flight->timed], cpu);
+	WRITE_ONCE(returns_wanted, ftrace_flight_returns[0] != &no_ring ||
+		   ftrace_flight_returns[1] != &no_ring);
+}
+
 /*
  * Lets thunks record to @flight. 0, -EBUSY if another recorder has returns, -EOPNOTSUPP if this CPU
  * cannot, or -ENOMEM. trace_types_lock held.
@@ -114,12 +126,12 @@ int ftrace_flight_returns_start(struct ftrace_flight *flight)
 		return -EOPNOTSUPP;
 	if (ftrace_flight_returns[flight->timed] != &no_ring)
 		return -EBUSY;
-	WRITE_ONCE(returns_wanted, true);
+	/* First: tasks that are made from now on bring their stacks. */
+	returns_set(flight, flight->cpu);
 	ret = returns_give_all();
 	if (ret)
-		return ret;
-	WRITE_ONCE(ftrace_flight_returns[flight->timed], flight->cpu);
-	return 0;
+		returns_set(flight, &no_ring);
+	return ret;
 }
 
 /*
@@ -128,8 +140,7 @@ int ftrace_flight_returns_start(struct ftrace_flight *flight)
  */
 void ftrace_flight_returns_stop(struct ftrace_flight *flight)
 {
-	WRITE_ONCE(ftrace_flight_returns[flight->timed], &no_ring);
-	WRITE_ONCE(returns_wanted, ftrace_flight_returns[!flight->timed] != &no_ring);
+	returns_set(flight, &no_ring);
 }
 
 /**
