@@ -162,6 +162,35 @@
 	jmp	\out
 .endm
 
+/* The slot of the record goes to %r10, and gets the time if \timed is 1. */
+.macro take_time timed
+	.if	\timed
+	pushq	%rax
+	pushq	%rdx
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rax, %rdx
+	.endif
+	sarq	%r10
+	.if	\timed
+	movq	%rdx, (%r10)
+	popq	%rdx
+	popq	%rax
+	.endif
+.endm
+
+/* The end of a window that began at .Lagain\id; goes on at .Lclosed\id. */
+.macro end_window slow, id
+.Lout\id:
+	close_window .Lclosed\id
+.Loff\id:
+	/* FTRACE_FLIGHT_RESUME is the sign. */
+	jns	.Lout\id
+	xorl	%r10d, %r10d
+.Lgroup\id:
+	group	\slow, .Lagain\id, .Lout\id
+.endm
+
 /*
  * \name\()_code is a template, and \name\()_fixes what is written into its copies. A record of
  * \size bytes has a time if \timed is 1. The time is written first: who finds the word of this lap
@@ -179,28 +208,9 @@ SYM_FUNC_START(\name\()_code)
 	open_window
 .Lagain\@:
 	reserve	\size, \first, .Loff\@, .Lgroup\@
-	.if	\timed
-	pushq	%rax
-	pushq	%rdx
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rax, %rdx
-	.endif
-	sarq	%r10
-	.if	\timed
-	movq	%rdx, (%r10)
-	popq	%rdx
-	popq	%rax
-	.endif
+	take_time \timed
 	write	(8 * \timed)(%r10)
-.Lout\@:
-	close_window .Lclosed\@
-.Loff\@:
-	/* FTRACE_FLIGHT_RESUME is the sign. */
-	jns	.Lout\@
-	xorl	%r10d, %r10d
-.Lgroup\@:
-	group	\slow, .Lagain\@, .Lout\@
+	end_window \slow, \@
 .Lclosed\@:
 SYM_INNER_LABEL(\name\()_code_end, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
@@ -237,7 +247,7 @@ template ftrace_flight_timed, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_FI
 	.set	copied, 0
 
 /*
- * The stack, as in a trampoline but for the first line:
+ * The stack. The first two lines are those of a trampoline:
  *
  *	return address of the traced function		16(%rsp)
  *	return address into the traced function		8(%rsp)
@@ -249,27 +259,9 @@ SYM_FUNC_START(\name)
 	open_window
 .Lagain\@:
 	reserve	\size, \first, .Loff\@, .Lgroup\@, (ftrace_flight_returns + 8 * \timed)
-	.if	\timed
-	pushq	%rax
-	pushq	%rdx
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rax, %rdx
-	.endif
-	sarq	%r10
-	.if	\timed
-	movq	%rdx, (%r10)
-	popq	%rdx
-	popq	%rax
-	.endif
+	take_time \timed
 	write	(8 * \timed)(%r10), 8
-.Lout\@:
-	close_window .Lclosed\@
-.Loff\@:
-	jns	.Lout\@
-	xorl	%r10d, %r10d
-.Lgroup\@:
-	group	\slow, .Lagain\@, .Lout\@
+	end_window \slow, \@
 
 	/*
 	 * An interrupt pushes above what is reserved, and finds that it is not complete: the place
@@ -326,13 +318,7 @@ SYM_FUNC_START(\name)
 	movslq	(THUNK_SITE - THUNK_EXITED)(%rcx), %rcx
 	subq	%r11, %rcx
 	movq	%rcx, (8 * \timed)(%r10)
-.Lout\@:
-	close_window .Lclosed\@
-.Loff\@:
-	jns	.Lout\@
-	xorl	%r10d, %r10d
-.Lgroup\@:
-	group	\slow, .Lagain\@, .Lout\@
+	end_window \slow, \@
 
 	/* Some code does not return to where it was called from; what it has left is dropped. */
 .Ldrop\@:
