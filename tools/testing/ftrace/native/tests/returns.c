@@ -415,16 +415,25 @@ static void tasks_return_when_nothing_is_recorded(struct kunit *test)
 	}
 }
 
-/* There is one recorder with returns, of those with times and of the others. */
+/* There is one recorder with returns, of those with times and of the others; or none without memory. */
 static void one_recorder_has_returns(struct kunit *test)
 {
 	struct ftrace_flight *other = ftrace_flight_make(SZ_16K, NULL, false);
+	static struct task_struct task;
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	recorder_start(test, false);
 	KUNIT_EXPECT_EQ(test, ftrace_flight_returns_start(other), -EBUSY);
 	recorder_stop(NULL);
+	native_fail_all(true);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_returns_start(other), -ENOMEM);
+	native_fail_all(false);
+	ftrace_flight_init_task(&task);
+	KUNIT_EXPECT_EQ(test, task.flight_returns, 0);
 	KUNIT_EXPECT_EQ(test, ftrace_flight_returns_start(other), 0);
+	ftrace_flight_init_task(&task);
+	KUNIT_EXPECT_NE(test, task.flight_returns, 0);
+	ftrace_flight_exit_task(&task);
 	ftrace_flight_returns_stop(other);
 	ftrace_flight_put(other);
 }

@@ -849,7 +849,8 @@ static int go_on_elsewhere(void *unused)
 
 /*
  * With returns, the file has a tree. A return of a call that is older than the ring has no duration.
- * What ops with others have recorded has no return. A task has its tree on whatever CPU it runs.
+ * A site that other ops want, too, has no return. The tree of a task goes on when the task runs on
+ * another CPU.
  */
 static void returns_make_a_tree(struct kunit *test)
 {
@@ -1108,20 +1109,41 @@ static unsigned int read_all(struct trace_iterator *iter, char *header, size_t s
 	return nr;
 }
 
-/* How many calls a reader of the snapshot gets. */
-static unsigned int calls_of_snapshot(void)
+static struct trace_iterator snapshot_iter(void)
 {
-	struct trace_iterator iter = {
+	return (struct trace_iterator){
 		.tr = tr,
 		.trace = tr->current_trace,
 		.array_buffer = &tr->array_buffer,
 		.snapshot = true,
 	};
+}
+
+/* How many calls and returns a reader of the snapshot gets. */
+static unsigned int calls_of_snapshot(void)
+{
+	struct trace_iterator iter = snapshot_iter();
 	static char header[2048];
 	unsigned int nr;
 
 	ftrace_flight_open(&iter);
 	nr = IS_ERR_OR_NULL(iter.private) ? UINT_MAX : read_all(&iter, header, sizeof(header));
+	ftrace_flight_close(&iter);
+	return nr;
+}
+
+/* How many entries a reader of its pages gets. */
+static unsigned int raw_entries_of_snapshot(void)
+{
+	struct trace_iterator iter = snapshot_iter();
+	unsigned int nr = 0;
+
+	if (ftrace_flight_open_raw(&iter))
+		return UINT_MAX;
+	while (trace_flight_peek(&iter, 0, NULL, NULL, NULL)) {
+		ftrace_flight_cursor_of(&iter, 0)->ready = false;
+		nr++;
+	}
 	ftrace_flight_close(&iter);
 	return nr;
 }
@@ -1194,25 +1216,34 @@ static void snapshots_are_taken(struct kunit *test)
 	take_snapshot(NULL, RING_BUFFER_ALL_CPUS);
 	record_calls(1);
 	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "3c 1e 1c ");
+
+	/* Returns are for the tree only, and pages have none. */
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "1"), 0);
+	KUNIT_ASSERT_EQ(test, spare_rings(true), 0);
+	enters(INNER, OUTER);
+	returns(INNER);
+	take_snapshot(NULL, RING_BUFFER_ALL_CPUS);
+	record_calls(1);
+	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 2);
+	KUNIT_EXPECT_EQ(test, raw_entries_of_snapshot(), 1);
+	spare_rings(false);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 }
 
-/* Events do not mark a recorder that has ended. */
-static void recorders_that_end_get_no_marks(struct kunit *test)
+/* A recorder that has ended is off, and when it is gone, events do not mark it. */
+static void recorders_end(struct kunit *test)
 {
-	const struct ftrace_flight_cpu *c;
 	struct ftrace_flight *flight;
-	u64 next;
 
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	flight = ftrace_flight_get(tr->flight);
-	c = per_cpu_ptr(flight->cpu, raw_smp_processor_id());
 	record_calls(1);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
-	next = c->next;
-	record_event(tr);
-	KUNIT_EXPECT_EQ(test, c->next, next);
-	KUNIT_EXPECT_EQ(test, c->off, 1);
+	KUNIT_EXPECT_EQ(test, per_cpu_ptr(flight->cpu, 0)->off, 1);
 	ftrace_flight_put(flight);
+	ftrace_dispatches_wait();
+	ftrace_flight_wait();
+	record_event(tr);
 }
 
 /* Who reads the trace gets a copy. Without memory for it, nothing is recorded, and all can know. */
@@ -1285,7 +1316,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(recorders_have_a_clock),
 	KUNIT_CASE(names_are_saved_of_callers),
 	KUNIT_CASE(snapshots_are_taken),
-	KUNIT_CASE(recorders_that_end_get_no_marks),
+	KUNIT_CASE(recorders_end),
 	KUNIT_CASE(readers_get_copies),
 	{ }
 };
