@@ -66,12 +66,13 @@ void ftrace_flight_exit_task(struct task_struct *task)
 
 static void returns_give(struct task_struct *task, unsigned long *stacks, unsigned int *nr)
 {
+	if (!*nr || task->flight_returns)
+		return;
 	/*
-	 * The task only reads it until it is there, and then finds places that are 0: pairs with the
-	 * loads of ftrace_flight_entry() and ftrace_flight_ret_addr(), which depend on the address.
+	 * The task finds places that are 0: pairs with the loads of ftrace_flight_entry() and
+	 * ftrace_flight_ret_addr(), which depend on the address.
 	 */
-	if (*nr && !task->flight_returns)
-		smp_store_release(&task->flight_returns, stacks[--*nr]);
+	smp_store_release(&task->flight_returns, stacks[--*nr]);
 }
 
 /* Gives all tasks their stacks: 0 or -ENOMEM. */
