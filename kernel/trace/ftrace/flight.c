@@ -520,6 +520,9 @@ static void flight_tell_cpu(struct ftrace_flight *flight, int cpu, u32 off)
 
 	if (!ftrace_flight_has_ring(c))
 		return;
+	/* The next dump begins with the oldest call. */
+	if (!off)
+		c->dump->place.pos = 0;
 	do {
 		new = off || !old ? off : FTRACE_FLIGHT_RESUME;
 		/* Before: who finds that it has stopped finds when. */

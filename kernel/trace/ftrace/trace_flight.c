@@ -313,7 +313,7 @@ static void flight_tracer_pipe_open(struct trace_iterator *iter)
 void trace_flight_switched(struct trace_array *tr)
 {
 	struct ftrace_flight *flight;
-	int cpu, disabled;
+	int disabled;
 
 	guard(preempt_notrace)();
 	flight = READ_ONCE(tr->flight);
@@ -324,16 +324,8 @@ void trace_flight_switched(struct trace_array *tr)
 		disabled = READ_ONCE(tr->buffer_disabled);
 		ftrace_flight_off(flight, disabled);
 	} while (disabled != READ_ONCE(tr->buffer_disabled));
-	if (disabled) {
+	if (disabled)
 		flight->stop = ftrace_flight_stamp_now(tr);
-		return;
-	}
-	for_each_possible_cpu(cpu) {
-		const struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
-
-		if (ftrace_flight_has_ring(c))
-			c->dump->place.pos = 0;
-	}
 }
 
 /*

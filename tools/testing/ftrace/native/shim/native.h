@@ -181,6 +181,7 @@ extern const struct native_symbol *native_symbols;
 /* Tasks switch, fork and end; see tracepoint.c. How many probes tracepoints have. */
 void native_become(pid_t pid);
 void native_exec(pid_t pid);
+void native_rename(struct task_struct *task);
 void native_fork(pid_t parent, pid_t child);
 void native_exit(pid_t pid);
 void native_fork_in(pid_t parent, pid_t from_process, pid_t child, pid_t to_process);

@@ -249,6 +249,7 @@ static bool busy;
 /* Nothing is done before somebody waits for it. */
 static bool lazy;
 static unsigned int waiting;
+static struct work_struct *wanted;
 
 /* All queues are one. */
 #define QUEUE	((struct workqueue_struct *)&jobs)
@@ -346,9 +347,12 @@ static void worker(void *unused)
 	native_kernel_exit();
 	host_lock();
 	for (;;) {
-		struct job *j = jobs;
+		struct job **at = &jobs, *j;
 
-		if (!j || (lazy && !waiting)) {
+		while (lazy && !waiting && *at && (!wanted || (*at)->work != wanted))
+			at = &(*at)->next;
+		j = *at;
+		if (!j) {
 			busy = false;
 			host_wake();
 			WRITE_ONCE(quiet[NATIVE_WORKER_CPU].sleeps, true);
@@ -357,9 +361,9 @@ static void worker(void *unused)
 			continue;
 		}
 		busy = true;
-		jobs = j->next;
-		if (!jobs)
-			jobs_end = &jobs;
+		*at = j->next;
+		if (!j->next)
+			jobs_end = at;
 		host_unlock();
 		job_run(j);
 		host_lock();
@@ -389,7 +393,19 @@ void native_lazy_work(bool on)
 
 bool flush_work(struct work_struct *work)
 {
-	native_settle();
+	if (!lazy) {
+		native_settle();
+		return true;
+	}
+	native_sleep_begin("flush_work");
+	host_lock();
+	wanted = work;
+	host_wake();
+	while (busy || test_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
+		host_wait();
+	wanted = NULL;
+	host_unlock();
+	native_sleep_end();
 	return true;
 }
 

@@ -67,14 +67,19 @@ void native_become(pid_t pid)
 	preempt_enable_notrace();
 }
 
+void native_rename(struct task_struct *task)
+{
+	for (unsigned int i = 0; i < nr_hooks; i++)
+		if (hooks[i].tp == &__tracepoint_task_rename)
+			((void (*)(void *, struct task_struct *, const char *))
+			 hooks[i].probe)(hooks[i].data, task, "program");
+}
+
 /* The task of this thread executes a program, and takes the number of its process. */
 void native_exec(pid_t pid)
 {
 	current->pid = pid;
-	for (unsigned int i = 0; i < nr_hooks; i++)
-		if (hooks[i].tp == &__tracepoint_task_rename)
-			((void (*)(void *, struct task_struct *, const char *))
-			 hooks[i].probe)(hooks[i].data, current, "program");
+	native_rename(current);
 }
 
 void native_fork(pid_t parent, pid_t child)

@@ -829,6 +829,60 @@ static void exchange_run(struct kunit *test, bool timed)
 	ftrace_flight_put(flight);
 }
 
+static void exchange_in_step(struct host_regs *regs, bool step)
+{
+	if (++exchange.steps != exchange.interrupt)
+		return;
+	exchange_ask();
+	exchange_calls(2);
+}
+
+/*
+ * What a CPU has recorded is forgotten, or a snapshot, and at each instruction of that the CPU is
+ * asked to go on in another ring, and does.
+ */
+static void rings_are_replaced_while_they_are_forgotten(struct kunit *test)
+{
+	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, false);
+
+	skip_if_sanitized(test);
+	KUNIT_ASSERT_NOT_NULL(test, flight);
+	KUNIT_ASSERT_EQ(test, ftrace_flight_make_spare(flight), 0);
+	memset(&exchange, 0, sizeof(exchange));
+	exchange.flight = flight;
+	ftrace_flight_off(flight, false);
+	for (unsigned int snapshot = 0; snapshot < 2; snapshot++) {
+		exchange.interrupt = 0;
+		do {
+			u8 seen[16] = { };
+
+			exchange.interrupt++;
+			exchange.steps = 0;
+			exchange.nr = 0;
+			preempt_disable();
+			exchange_calls(3);
+			if (snapshot)
+				exchange_ask();
+			native_interrupts = exchange_in_step;
+			step_begin(true);
+			if (snapshot)
+				ftrace_flight_forget(flight, 0);
+			else
+				ftrace_flight_clear(flight, 0);
+			step_end(true);
+			native_interrupts = NULL;
+			exchange_calls(1);
+			preempt_enable();
+			exchange_count(seen, snapshot);
+			KUNIT_EXPECT_NULL_MSG(test, memchr_inv(seen + 1, 0, 3), "step %u",
+					      exchange.interrupt);
+			KUNIT_EXPECT_EQ(test, seen[exchange.nr], !snapshot);
+		} while (exchange.steps >= exchange.interrupt);
+		KUNIT_EXPECT_GT(test, exchange.interrupt, 10);
+	}
+	ftrace_flight_put(flight);
+}
+
 /* Who follows a CPU comes to a ring that came back, and to one that was replaced and freed. */
 static void rings_are_replaced_while_they_are_followed(struct kunit *test)
 {
@@ -878,6 +932,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(all_cpus_are_told_the_same),
 	KUNIT_CASE(a_snapshot_takes_each_call_once),
 	KUNIT_CASE(rings_are_replaced_while_they_are_followed),
+	KUNIT_CASE(rings_are_replaced_while_they_are_forgotten),
 	KUNIT_CASE(calls_keep_their_task_in_a_switch),
 	KUNIT_CASE(each_call_is_recorded_or_lost),
 	KUNIT_CASE(another_cpu_reads_what_was_made),

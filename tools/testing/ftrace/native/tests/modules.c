@@ -413,6 +413,7 @@ static void totals_are_kept(struct kunit *test)
 	unsigned long groups = ftrace_number_of_groups;
 	u64 time = ftrace_total_mod_time, start = sched_clock();
 
+	KUNIT_EXPECT_NE(test, ftrace_update_time, 0);
 	native_mod_init(true);
 	KUNIT_EXPECT_GT(test, ftrace_total_mod_time, time);
 	KUNIT_EXPECT_LE(test, ftrace_total_mod_time - time, sched_clock() - start);

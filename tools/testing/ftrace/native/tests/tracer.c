@@ -63,12 +63,16 @@ static noinline void repeat(test_func_t func, unsigned int nr)
 		func(1);
 }
 
+/* Probes of tracepoints without the tracer. */
+static unsigned int hooks;
+
 static int tracer_init_case(struct kunit *test)
 {
 	int ret = native_mkdir("t");
 
 	if (ret)
 		return ret;
+	hooks = native_nr_hooks();
 	tr = trace_array_find("t");
 	return native_echo(DIR "set_ftrace_filter", O_TRUNC, "ftrace_kunit_func[1-3]");
 }
@@ -80,6 +84,7 @@ static void tracer_exit_case(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
 	KUNIT_EXPECT_EQ(test, native_rmdir("t"), 0);
 	KUNIT_EXPECT_EQ(test, native_cmdlines, 0);
+	KUNIT_EXPECT_EQ(test, native_nr_hooks(), hooks);
 	ftrace_kunit_exit(test);
 }
 
@@ -278,6 +283,16 @@ static int start_tracer(void *data)
 	return native_echo(DIR "current_tracer", 0, data);
 }
 
+/* Without one of its probes, a recorder does not start. */
+static int start_flight(void *probes)
+{
+	int ret = native_echo(DIR "current_tracer", 0, "flight");
+
+	if (!ret && native_nr_hooks() != *(unsigned int *)probes)
+		native_fail("started with %u probes", native_nr_hooks() - hooks);
+	return ret;
+}
+
 static void stop_tracer(void *data)
 {
 	native_echo(DIR "current_tracer", 0, "nop");
@@ -285,9 +300,14 @@ static void stop_tracer(void *data)
 
 static void tracers_fail_without_memory(struct kunit *test)
 {
+	unsigned int probes;
 	struct native_op op = { start_tracer, stop_tracer, "function" };
-	struct native_op flight = { start_tracer, stop_tracer, "flight", .lenient = true };
+	struct native_op flight = { start_flight, stop_tracer, &probes, .lenient = true };
 
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	probes = native_nr_hooks();
+	KUNIT_EXPECT_GT(test, probes, hooks);
+	stop_tracer(NULL);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &flight), 3U);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/func-no-repeats", 0, "1"), 0);
@@ -491,35 +511,6 @@ static void headers_follow_options(struct kunit *test)
 	}
 }
 
-/*
- * CPUs that are not online have no ring of a flight recorder, and get one when they come. If there
- * is no memory then, they record nothing.
- */
-static void rings_come_with_cpus(struct kunit *test)
-{
-	const struct ftrace_flight_cpu *cpu[NATIVE_ONLINE + 2];
-
-	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
-	for (unsigned int i = 0; i < ARRAY_SIZE(cpu); i++) {
-		cpu[i] = per_cpu_ptr(tr->flight->cpu, i);
-		KUNIT_EXPECT_EQ(test, ftrace_flight_has_ring(cpu[i]), i < NATIVE_ONLINE);
-		KUNIT_EXPECT_EQ(test, cpu[i]->off == 1, i >= NATIVE_ONLINE);
-	}
-
-	native_fail_nth(1);
-	native_quiet = true;
-	native_cpu_comes(NATIVE_ONLINE);
-	native_quiet = false;
-	KUNIT_EXPECT_EQ(test, native_fail_left(), 0);
-	native_cpu_comes(NATIVE_ONLINE + 1);
-	native_cpu_comes(0);
-	KUNIT_EXPECT_FALSE(test, ftrace_flight_has_ring(cpu[NATIVE_ONLINE]));
-	KUNIT_EXPECT_EQ(test, cpu[NATIVE_ONLINE]->off, 1);
-	KUNIT_EXPECT_TRUE(test, ftrace_flight_has_ring(cpu[NATIVE_ONLINE + 1]));
-	KUNIT_EXPECT_EQ(test, cpu[NATIVE_ONLINE + 1]->off, FTRACE_FLIGHT_RESUME);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
-}
-
 /* What "ftdump -N" of kdb counts from. */
 static void recorded_calls_are_entries(struct kunit *test)
 {
@@ -544,9 +535,9 @@ static void rings_are_waited_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
 	native_fail_nth(1);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&ftrace_flights));
 	native_lazy_work(false);
 	KUNIT_EXPECT_EQ(test, native_fail_left(), 0);
-	KUNIT_EXPECT_TRUE(test, list_is_singular(&ftrace_flights));
 }
 
 static void wait_cycles(u64 nr)
@@ -734,6 +725,7 @@ static const char *read_pages(struct kunit *test)
 			struct ring_buffer_event *event = at;
 			unsigned int len = 4 * event->type_len;
 			const struct trace_entry *entry;
+			u64 last = time;
 
 			time += event->time_delta;
 			at = event->array;
@@ -752,7 +744,8 @@ static const char *read_pages(struct kunit *test)
 			word(entry->type == TRACE_FN ? 'c' : 'e');
 			/* Behind it is what record_long_event() knows of the time. */
 			if (entry->type == TRACE_PRINT)
-				KUNIT_EXPECT_EQ(test, time, get_unaligned((u64 *)(entry + 1)));
+				KUNIT_EXPECT_EQ(test, time,
+						max(last, get_unaligned((u64 *)(entry + 1))));
 		}
 		KUNIT_EXPECT_PTR_EQ(test, at, end);
 		KUNIT_EXPECT_NULL(test, memchr_inv(end, 0, (void *)page + PAGE_SIZE - end));
@@ -925,16 +918,49 @@ static void recorders_are_read_in_pages(struct kunit *test)
 	native_ahead = BIT(30);
 	record_event(tr);
 	record_long_event(tr, 200);
+	/* It is older than those before. */
+	native_ahead = 0;
+	record_event(tr);
 	record_calls(3);
 	tracer_tracing_off(tr);
-	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 145c 1p 5c 1e 3c 1t 2e ");
+	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 145c 1p 5c 1e 3c 1t 3e ");
 	tracer_tracing_on(tr);
-	native_ahead = 0;
+	/* There is room for the last call, and no byte more. */
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace", O_TRUNC, ""), 0);
+	record_long_event(tr, 1216);
+	record_calls(102);
+	tracer_tracing_off(tr);
+	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 1e 101c 1p 1c ");
+	tracer_tracing_on(tr);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace", O_TRUNC, ""), 0);
+	record_calls(153);
 	for (unsigned int i = 0; i < 20; i++)
 		record_long_event(tr, 1000);
 	record_calls(3);
 	tracer_tracing_off(tr);
 	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 145c 1p 8c 1m 3e 1p 2e 3c ");
+}
+
+/* Who waits for a full page gets less only if no more will come. */
+static void full_pages_are_waited_for(struct kunit *test)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct trace_iterator iter = { .tr = tr, .array_buffer = &tr->array_buffer };
+	struct buffer_data_read_page *page = NULL;
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	iter.trace = tr->current_trace;
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(buffer, 0, &page), 0);
+	KUNIT_ASSERT_EQ(test, trace_flight_raw_open(&iter), 0);
+	record_calls(3);
+	ftrace_flight_mark(tr->flight);
+	KUNIT_EXPECT_EQ(test, trace_flight_read_page(&iter, page, true), -ENODATA);
+	tracer_tracing_off(tr);
+	KUNIT_EXPECT_EQ(test, trace_flight_read_page(&iter, page, true), 0);
+	KUNIT_EXPECT_EQ(test, trace_flight_read_page(&iter, page, false), -ENODATA);
+	tracer_tracing_on(tr);
+	trace_flight_raw_close(&iter);
+	ring_buffer_free_read_page(buffer, 0, page);
 }
 
 static int read_text(void *data)
@@ -960,16 +986,23 @@ static void recorders_are_not_read_without_memory(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, flight_records());
 }
 
-/* Read as a dump does, with interrupts off. */
-static unsigned int dump(struct kunit *test)
+/* Read as a dump does, or kdb, with interrupts off: calls that were made since @begin. */
+static unsigned int dump(struct kunit *test, u64 begin, bool kdb)
 {
 	struct trace_iterator iter = { .tr = tr, .array_buffer = &tr->array_buffer,
 				       .trace = tr->current_trace };
 	unsigned int n = 0;
+	u64 now;
 
-	tracer_tracing_off(tr);
 	guard(irqsave)();
+	if (kdb)
+		trace_flight_pause(tr, true);
+	else
+		tracer_tracing_off(tr);
+	now = ring_buffer_time_stamp(tr->array_buffer.buffer);
 	ftrace_flight_open(&iter);
+	for (int cpu = 0; kdb && cpu < NATIVE_ONLINE; cpu++)
+		trace_flight_rewind(&iter, cpu);
 	iter.cpu_file = 1;
 	KUNIT_EXPECT_TRUE(test, trace_flight_empty(&iter));
 	iter.cpu_file = 0;
@@ -980,14 +1013,22 @@ static unsigned int dump(struct kunit *test)
 
 		KUNIT_EXPECT_EQ(test, trace_flight_consumed(&iter), call);
 		n += call;
-		if (call)
+		if (call) {
 			KUNIT_EXPECT_EQ(test, iter.lost_events, 0);
-		else
+			KUNIT_EXPECT_GT(test, iter.ts, begin);
+			KUNIT_EXPECT_LT(test, iter.ts, now);
+			if (kdb)
+				record_calls(1);
+		} else {
 			ring_buffer_consume(iter.array_buffer->buffer, iter.cpu, NULL, NULL);
+		}
 	}
 	KUNIT_EXPECT_TRUE(test, trace_empty(&iter));
 	ftrace_flight_close(&iter);
-	tracer_tracing_on(tr);
+	if (kdb)
+		trace_flight_pause(tr, false);
+	else
+		tracer_tracing_on(tr);
 	return n;
 }
 
@@ -995,16 +1036,25 @@ static unsigned int dump(struct kunit *test)
 static void recorders_are_dumped(struct kunit *test)
 {
 	struct trace_iterator iter = { .snapshot = true };
+	u64 begin = ring_buffer_time_stamp(tr->array_buffer.buffer);
 
+	/* For kdb, nothing is there to pause. */
+	trace_flight_pause(tr, true);
+	trace_flight_pause(tr, false);
+	wait_cycles(100000);
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	native_become(1001);
 	record_calls(2);
-	KUNIT_EXPECT_EQ(test, dump(test), 2);
+	wait_cycles(100000);
+	KUNIT_EXPECT_EQ(test, dump(test, begin, true), 2);
+	KUNIT_EXPECT_EQ(test, dump(test, begin, true), 2);
+	KUNIT_EXPECT_EQ(test, dump(test, begin, false), 2);
 	KUNIT_EXPECT_EQ(test, native_name, 1001);
 	for (unsigned int i = 0; i < 20; i++)
 		record_long_event(tr, 1000);
 	record_calls(1);
-	KUNIT_EXPECT_EQ(test, dump(test), 3);
+	wait_cycles(100000);
+	KUNIT_EXPECT_EQ(test, dump(test, begin, false), 3);
 	native_become(2);
 	iter.trace = tr->current_trace;
 	iter.tr = tr;
@@ -1013,42 +1063,20 @@ static void recorders_are_dumped(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, ftrace_flight_cursor_of(&iter, 0));
 }
 
-static void recorders_are_counted(struct kunit *test)
-{
-	static struct trace_seq s;
-	char size[16];
-
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "15"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "1048577"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "many"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, native_cat(DIR "flight_size_kb", size, 16, 16), 5);
-	KUNIT_EXPECT_STREQ(test, size, "1024\n");
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "1048576"), 0);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "16"), 0);
-	KUNIT_EXPECT_EQ(test, native_cat(DIR "flight_size_kb", size, 16, 16), 3);
-	KUNIT_EXPECT_STREQ(test, size, "16\n");
-	trace_flight_stats(tr, &s, 0);
-	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "17"), -EBUSY);
-	KUNIT_EXPECT_EQ(test, tr->flight->size, SZ_16K);
-	record_calls(5000);
-	trace_seq_init(&s);
-	trace_flight_stats(tr, &s, NATIVE_ONLINE);
-	KUNIT_EXPECT_STREQ(test, s.buffer,
-			   "flight records: 0\nflight overrun: 0\nflight lost: 0\n");
-	trace_seq_init(&s);
-	trace_flight_stats(tr, &s, 0);
-	KUNIT_EXPECT_STREQ(test, s.buffer,
-			   "flight records: 2049\nflight overrun: 3115\nflight lost: 0\n");
-}
-
 /* Not with a clock that has nothing to do with the time stamp counter. Another one clears. */
 static void recorders_have_a_clock(struct kunit *test)
 {
+	static const char * const clocks[] = { "x86-tsc", "perf", "global", "local" };
+
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace_clock", 0, "counter"), 0);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace_clock", 0, "local"), 0);
-	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	native_log_begin();
+	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
+		stop_tracer(NULL);
+		KUNIT_EXPECT_EQ(test, native_echo(DIR "trace_clock", 0, (char *)clocks[i]), 0);
+		KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	}
+	KUNIT_EXPECT_FALSE(test, native_log_has("not stable"));
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace_clock", 0, "uptime"), -EINVAL);
 	record_calls(1);
 	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "1c ");
@@ -1065,9 +1093,11 @@ static void recorders_have_a_clock(struct kunit *test)
 /* The name of a task is saved if the task has made calls. */
 static void names_are_saved_of_callers(struct kunit *test)
 {
+	static struct task_struct other = { .pid = 1999 };
 	const struct ftrace_flight_cpu *c;
 	unsigned int names = native_names;
 	pid_t pid = current->pid;
+	u64 next;
 
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	c = per_cpu_ptr(tr->flight->cpu, raw_smp_processor_id());
@@ -1075,6 +1105,11 @@ static void names_are_saved_of_callers(struct kunit *test)
 	native_become(1000);
 	native_exec(1001);
 	KUNIT_EXPECT_EQ(test, c->pid, 1001);
+	next = c->next;
+	native_rename(current);
+	native_rename(&other);
+	KUNIT_EXPECT_EQ(test, c->pid, 1001);
+	KUNIT_EXPECT_EQ(test, c->next, next);
 	record_calls(1);
 	native_become(1002);
 	KUNIT_EXPECT_EQ(test, native_name, 1001);
@@ -1109,20 +1144,20 @@ static unsigned int read_all(struct trace_iterator *iter, char *header, size_t s
 	return nr;
 }
 
-static struct trace_iterator snapshot_iter(void)
+static struct trace_iterator reader(bool snapshot)
 {
 	return (struct trace_iterator){
 		.tr = tr,
 		.trace = tr->current_trace,
 		.array_buffer = &tr->array_buffer,
-		.snapshot = true,
+		.snapshot = snapshot,
 	};
 }
 
-/* How many calls and returns a reader of the snapshot gets. */
-static unsigned int calls_of_snapshot(void)
+/* How many calls and returns a reader gets. */
+static unsigned int calls_of(bool snapshot)
 {
-	struct trace_iterator iter = snapshot_iter();
+	struct trace_iterator iter = reader(snapshot);
 	static char header[2048];
 	unsigned int nr;
 
@@ -1135,7 +1170,7 @@ static unsigned int calls_of_snapshot(void)
 /* How many entries a reader of its pages gets. */
 static unsigned int raw_entries_of_snapshot(void)
 {
-	struct trace_iterator iter = snapshot_iter();
+	struct trace_iterator iter = reader(true);
 	unsigned int nr = 0;
 
 	if (ftrace_flight_open_raw(&iter))
@@ -1166,6 +1201,81 @@ static int spare_rings(bool wanted)
 	return 0;
 }
 
+/*
+ * CPUs that are not online have no ring of a flight recorder, and get one when they come. If there
+ * is no memory then, they record nothing.
+ */
+static void rings_come_with_cpus(struct kunit *test)
+{
+	const struct ftrace_flight_cpu *cpu[NATIVE_ONLINE + 2];
+
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(cpu); i++) {
+		cpu[i] = per_cpu_ptr(tr->flight->cpu, i);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_has_ring(cpu[i]), i < NATIVE_ONLINE);
+		KUNIT_EXPECT_EQ(test, cpu[i]->off == 1, i >= NATIVE_ONLINE);
+	}
+
+	KUNIT_ASSERT_EQ(test, spare_rings(true), 0);
+	native_fail_nth(1);
+	native_quiet = true;
+	native_cpu_comes(NATIVE_ONLINE);
+	native_quiet = false;
+	KUNIT_EXPECT_EQ(test, native_fail_left(), 0);
+	native_cpu_comes(NATIVE_ONLINE + 1);
+	native_cpu_comes(0);
+	KUNIT_EXPECT_FALSE(test, ftrace_flight_has_ring(cpu[NATIVE_ONLINE]));
+	KUNIT_EXPECT_EQ(test, cpu[NATIVE_ONLINE]->off, 1);
+	KUNIT_EXPECT_TRUE(test, ftrace_flight_has_ring(cpu[NATIVE_ONLINE + 1]));
+	KUNIT_EXPECT_EQ(test, cpu[NATIVE_ONLINE + 1]->off, FTRACE_FLIGHT_RESUME);
+	/* Nor do they have one for snapshots. */
+	take_snapshot(NULL, RING_BUFFER_ALL_CPUS);
+	KUNIT_EXPECT_NOT_NULL(test, cpu[0]->other);
+	KUNIT_EXPECT_NULL(test, cpu[NATIVE_ONLINE + 1]->other);
+	spare_rings(false);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+}
+
+static void recorders_are_counted(struct kunit *test)
+{
+	static struct trace_seq s;
+	char size[16];
+
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "15"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "1048577"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "many"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, native_cat(DIR "flight_size_kb", size, 16, 16), 5);
+	KUNIT_EXPECT_STREQ(test, size, "1024\n");
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "1048576"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "16"), 0);
+	KUNIT_EXPECT_EQ(test, native_cat(DIR "flight_size_kb", size, 16, 16), 3);
+	KUNIT_EXPECT_STREQ(test, size, "16\n");
+	trace_flight_stats(tr, &s, 0);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "flight_size_kb", 0, "17"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, tr->flight->size, SZ_16K);
+	record_calls(5000);
+	trace_seq_init(&s);
+	trace_flight_stats(tr, &s, NATIVE_ONLINE);
+	KUNIT_EXPECT_STREQ(test, s.buffer,
+			   "flight records: 0\nflight overrun: 0\nflight lost: 0\n");
+	trace_seq_init(&s);
+	trace_flight_stats(tr, &s, 0);
+	KUNIT_EXPECT_STREQ(test, s.buffer,
+			   "flight records: 2049\nflight overrun: 3115\nflight lost: 0\n");
+	KUNIT_EXPECT_EQ(test, calls_of(false), 1962);
+
+	/* The counts are those of the ring. */
+	KUNIT_ASSERT_EQ(test, spare_rings(true), 0);
+	take_snapshot(NULL, 0);
+	record_calls(1);
+	trace_seq_init(&s);
+	trace_flight_stats(tr, &s, 0);
+	KUNIT_EXPECT_STREQ(test, s.buffer,
+			   "flight records: 2\nflight overrun: 0\nflight lost: 0\n");
+	spare_rings(false);
+}
+
 /* As the file snapshot does: of one CPU or of all. Events go on to mark the rings that record. */
 static void snapshots_are_taken(struct kunit *test)
 {
@@ -1177,20 +1287,20 @@ static void snapshots_are_taken(struct kunit *test)
 	/* The rings come with the tracer. */
 	KUNIT_EXPECT_EQ(test, spare_rings(true), 0);
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
-	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 0);
+	KUNIT_EXPECT_EQ(test, calls_of(true), 0);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
 	spare_rings(false);
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	c = per_cpu_ptr(tr->flight->cpu, 0);
 	record_calls(10);
-	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), UINT_MAX);
+	KUNIT_EXPECT_EQ(test, calls_of(true), UINT_MAX);
 	native_pages_left = 0;
 	KUNIT_EXPECT_EQ(test, spare_rings(true), -ENOMEM);
 	native_pages_left = left;
 	KUNIT_ASSERT_EQ(test, spare_rings(true), 0);
 	take_snapshot(NULL, 1);
 	record_calls(5);
-	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 0);
+	KUNIT_EXPECT_EQ(test, calls_of(true), 0);
 
 	/* The buffer of the events was exchanged for that of another trace array. */
 	tracer_tracing_on(other);
@@ -1198,7 +1308,7 @@ static void snapshots_are_taken(struct kunit *test)
 	ring_buffer_set_flight(tr->array_buffer.buffer, NULL);
 	take_snapshot(other->array_buffer.buffer, RING_BUFFER_ALL_CPUS);
 	record_calls(3);
-	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 15);
+	KUNIT_EXPECT_EQ(test, calls_of(true), 15);
 	next = c->next;
 	record_event(other);
 	KUNIT_EXPECT_EQ(test, c->next, next);
@@ -1206,13 +1316,13 @@ static void snapshots_are_taken(struct kunit *test)
 	KUNIT_EXPECT_NE(test, c->next, next);
 	scoped_guard(mutex, &trace_types_lock)
 		trace_flight_forget(tr, 1);
-	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 15);
+	KUNIT_EXPECT_EQ(test, calls_of(true), 15);
 	scoped_guard(mutex, &trace_types_lock)
 		trace_flight_forget(tr, 0);
-	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 0);
+	KUNIT_EXPECT_EQ(test, calls_of(true), 0);
 
 	spare_rings(false);
-	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), UINT_MAX);
+	KUNIT_EXPECT_EQ(test, calls_of(true), UINT_MAX);
 	take_snapshot(NULL, RING_BUFFER_ALL_CPUS);
 	record_calls(1);
 	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "3c 1e 1c ");
@@ -1224,7 +1334,7 @@ static void snapshots_are_taken(struct kunit *test)
 	returns(INNER);
 	take_snapshot(NULL, RING_BUFFER_ALL_CPUS);
 	record_calls(1);
-	KUNIT_EXPECT_EQ(test, calls_of_snapshot(), 2);
+	KUNIT_EXPECT_EQ(test, calls_of(true), 2);
 	KUNIT_EXPECT_EQ(test, raw_entries_of_snapshot(), 1);
 	spare_rings(false);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
@@ -1271,6 +1381,7 @@ static void readers_get_copies(struct kunit *test)
 	native_quiet = false;
 	native_pages_left = left;
 	KUNIT_EXPECT_FALSE(test, flight_records());
+	KUNIT_EXPECT_GT(test, tr->flight->stop.cycles, now);
 	record_calls(10);
 	KUNIT_EXPECT_EQ(test, read_all(&iter, header, sizeof(header)), 20);
 	KUNIT_EXPECT_TRUE(test, glob_match("*\n# nothing is recorded while *-* reads: *", header));
@@ -1310,6 +1421,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(recorders_are_read),
 	KUNIT_CASE(returns_make_a_tree),
 	KUNIT_CASE(recorders_are_read_in_pages),
+	KUNIT_CASE(full_pages_are_waited_for),
 	KUNIT_CASE(recorders_are_not_read_without_memory),
 	KUNIT_CASE(recorders_are_dumped),
 	KUNIT_CASE(recorders_are_counted),
