@@ -781,6 +781,8 @@ static int flight_cpu_up(unsigned int cpu, struct hlist_node *node)
 			pr_warn("flight: no memory to record what CPU %u does\n", cpu);
 		return cpu_online(cpu) ? -ENOMEM : 0;
 	}
+	if (flight->spare && flight_ring_make(flight->spare, cpu))
+		pr_warn("flight: no memory for snapshots of CPU %u\n", cpu);
 	/* Who has told the others meanwhile has not found this ring; pairs with flight_tell(). */
 	smp_mb();
 	flight_tell(flight);
@@ -1012,8 +1014,11 @@ void ftrace_flight_put(struct ftrace_flight *flight)
 /* Makes the rings for snapshots. 0 or -ENOMEM. Process context, may sleep. */
 int ftrace_flight_make_spare(struct ftrace_flight *flight)
 {
-	struct ftrace_flight *spare = ftrace_flight_alike(flight);
+	struct ftrace_flight *spare;
 
+	/* CPUs that come later get theirs from flight_cpu_up(). */
+	guard(cpus_read_lock)();
+	spare = ftrace_flight_alike(flight);
 	if (!spare)
 		return -ENOMEM;
 	spare->of = flight;
@@ -1030,7 +1035,9 @@ void ftrace_flight_free_spare(struct ftrace_flight *flight)
 	lockdep_assert_held(&trace_types_lock);
 	if (!spare)
 		return;
-	WRITE_ONCE(flight->spare, NULL);
+	/* flight_cpu_up() makes no rings for it any more. */
+	scoped_guard(cpus_read_lock)
+		WRITE_ONCE(flight->spare, NULL);
 	/* Once more when those who have looked at it before are done. */
 	flight_ask_not(spare);
 	/* @flight is not freed before: who holds trace_types_lock uses it. */

@@ -49,6 +49,9 @@ static const unsigned char nop2[] = { BYTES_NOP2 };
 const unsigned char * const x86_nops[] = { [2] = nop2, [5] = nop5 };
 struct cpuinfo_x86 boot_cpu_data = { .x86_capability = { BIT(X86_FEATURE_TSC) } };
 
+/* No mitigation wants it: only what "faults" makes of the core. */
+void (*x86_return_thunk)(void);
+
 void trace_hardirqs_on(void) { }
 void trace_hardirqs_off(void) { }
 

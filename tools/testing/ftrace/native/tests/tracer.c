@@ -1202,12 +1202,12 @@ static int spare_rings(bool wanted)
 }
 
 /*
- * CPUs that are not online have no ring of a flight recorder, and get one when they come. If there
- * is no memory then, they record nothing.
+ * CPUs that are not online have no ring of a flight recorder, and get one when they come, and one
+ * for snapshots. If there is no memory then, they record nothing, or have no snapshot.
  */
 static void rings_come_with_cpus(struct kunit *test)
 {
-	const struct ftrace_flight_cpu *cpu[NATIVE_ONLINE + 2];
+	const struct ftrace_flight_cpu *cpu[NATIVE_ONLINE + 3];
 
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(cpu); i++) {
@@ -1217,21 +1217,26 @@ static void rings_come_with_cpus(struct kunit *test)
 	}
 
 	KUNIT_ASSERT_EQ(test, spare_rings(true), 0);
-	native_fail_nth(1);
 	native_quiet = true;
+	native_fail_nth(1);
 	native_cpu_comes(NATIVE_ONLINE);
-	native_quiet = false;
 	KUNIT_EXPECT_EQ(test, native_fail_left(), 0);
+	native_fail_nth(2);
+	native_cpu_comes(NATIVE_ONLINE + 2);
+	KUNIT_EXPECT_EQ(test, native_fail_left(), 0);
+	native_quiet = false;
 	native_cpu_comes(NATIVE_ONLINE + 1);
 	native_cpu_comes(0);
 	KUNIT_EXPECT_FALSE(test, ftrace_flight_has_ring(cpu[NATIVE_ONLINE]));
 	KUNIT_EXPECT_EQ(test, cpu[NATIVE_ONLINE]->off, 1);
 	KUNIT_EXPECT_TRUE(test, ftrace_flight_has_ring(cpu[NATIVE_ONLINE + 1]));
 	KUNIT_EXPECT_EQ(test, cpu[NATIVE_ONLINE + 1]->off, FTRACE_FLIGHT_RESUME);
-	/* Nor do they have one for snapshots. */
+	KUNIT_EXPECT_EQ(test, cpu[NATIVE_ONLINE + 2]->off, FTRACE_FLIGHT_RESUME);
 	take_snapshot(NULL, RING_BUFFER_ALL_CPUS);
 	KUNIT_EXPECT_NOT_NULL(test, cpu[0]->other);
-	KUNIT_EXPECT_NULL(test, cpu[NATIVE_ONLINE + 1]->other);
+	KUNIT_EXPECT_NULL(test, cpu[NATIVE_ONLINE]->other);
+	KUNIT_EXPECT_NOT_NULL(test, cpu[NATIVE_ONLINE + 1]->other);
+	KUNIT_EXPECT_NULL(test, cpu[NATIVE_ONLINE + 2]->other);
 	spare_rings(false);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
 }
