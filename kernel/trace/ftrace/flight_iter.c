@@ -122,35 +122,11 @@ static struct flight_iter *flight_iter_make(struct trace_iterator *iter)
 	return fi;
 }
 
-/* While nothing is recorded, the last moment stays. */
-static void flight_pause(struct trace_array *tr, struct ftrace_flight *flight)
-{
-	bool records = !atomic_read(&flight->off);
-
-	ftrace_flight_pause(flight, true);
-	if (records)
-		flight->stop = ftrace_flight_stamp_now(tr);
-}
-
-/*
- * kdb dumps a trace array, or has done so. It prints with functions that are traced, and all times
- * are computed from the last moment: so nothing is recorded meanwhile. Any context; all other CPUs
- * are stopped.
- */
-void trace_flight_pause(struct trace_array *tr, bool pause)
-{
-	struct ftrace_flight *flight = READ_ONCE(tr->flight);
-
-	if (flight && pause)
-		flight_pause(tr, flight);
-	else if (flight)
-		ftrace_flight_pause(flight, false);
-}
-
 /* There is no memory for a copy, so nothing is recorded meanwhile. */
 static void flight_iter_pause(struct trace_iterator *iter, struct flight_iter *fi)
 {
 	struct ftrace_flight *flight = iter->tr->flight;
+	bool records = !atomic_read(&flight->off);
 
 	fi->how = PAUSES;
 	fi->flight = ftrace_flight_get(flight);
@@ -158,7 +134,10 @@ static void flight_iter_pause(struct trace_iterator *iter, struct flight_iter *f
 		 task_pid_nr(current));
 	pr_warn("flight: no memory for a copy, nothing is recorded while %s reads\n",
 		flight->reader);
-	flight_pause(iter->tr, flight);
+	ftrace_flight_pause(flight, true);
+	/* While nothing is recorded, the last moment stays. */
+	if (records)
+		flight->stop = ftrace_flight_stamp_now(iter->tr);
 }
 
 /* As ftrace_flight_open(), but returns are left out. */

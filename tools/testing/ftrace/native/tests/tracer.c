@@ -986,7 +986,7 @@ static void recorders_are_not_read_without_memory(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, flight_records());
 }
 
-/* Read as a dump does, or kdb, with interrupts off: calls that were made since @begin. */
+/* Read as a dump does, or ftdump of kdb, with interrupts off: calls made since @begin. */
 static unsigned int dump(struct kunit *test, u64 begin, bool kdb)
 {
 	struct trace_iterator iter = { .tr = tr, .array_buffer = &tr->array_buffer,
@@ -994,11 +994,8 @@ static unsigned int dump(struct kunit *test, u64 begin, bool kdb)
 	unsigned int n = 0;
 	u64 now;
 
+	tracer_tracing_off(tr);
 	guard(irqsave)();
-	if (kdb)
-		trace_flight_pause(tr, true);
-	else
-		tracer_tracing_off(tr);
 	now = ring_buffer_time_stamp(tr->array_buffer.buffer);
 	ftrace_flight_open(&iter);
 	for (int cpu = 0; kdb && cpu < NATIVE_ONLINE; cpu++)
@@ -1017,18 +1014,13 @@ static unsigned int dump(struct kunit *test, u64 begin, bool kdb)
 			KUNIT_EXPECT_EQ(test, iter.lost_events, 0);
 			KUNIT_EXPECT_GT(test, iter.ts, begin);
 			KUNIT_EXPECT_LT(test, iter.ts, now);
-			if (kdb)
-				record_calls(1);
 		} else {
 			ring_buffer_consume(iter.array_buffer->buffer, iter.cpu, NULL, NULL);
 		}
 	}
 	KUNIT_EXPECT_TRUE(test, trace_empty(&iter));
 	ftrace_flight_close(&iter);
-	if (kdb)
-		trace_flight_pause(tr, false);
-	else
-		tracer_tracing_on(tr);
+	tracer_tracing_on(tr);
 	return n;
 }
 
@@ -1038,9 +1030,6 @@ static void recorders_are_dumped(struct kunit *test)
 	struct trace_iterator iter = { .snapshot = true };
 	u64 begin = ring_buffer_time_stamp(tr->array_buffer.buffer);
 
-	/* For kdb, nothing is there to pause. */
-	trace_flight_pause(tr, true);
-	trace_flight_pause(tr, false);
 	wait_cycles(100000);
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	native_become(1001);
