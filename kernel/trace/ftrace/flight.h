@@ -8,6 +8,8 @@
 
 #include "../trace.h"
 
+struct ftrace_flight_tree;
+
 /**
  * struct ftrace_flight_place - a place among the records of a ring, from the oldest to the youngest
  * @pos: address of the record
@@ -148,6 +150,7 @@ void ftrace_flight_open(struct trace_iterator *iter);
 int ftrace_flight_open_raw(struct trace_iterator *iter);
 void ftrace_flight_close(struct trace_iterator *iter);
 struct ftrace_flight_cursor *ftrace_flight_cursor_of(struct trace_iterator *iter, int cpu);
+struct ftrace_flight_tree *ftrace_flight_tree_of(const struct trace_iterator *iter);
 void ftrace_flight_print_header(struct seq_file *m);
 enum print_line_t ftrace_flight_print_line(struct trace_iterator *iter);
 
@@ -178,7 +181,12 @@ static inline void ftrace_flight_text_gone(unsigned long start, unsigned long en
 
 /* returns.c */
 struct ftrace_table;
-struct ftrace_flight_tree;
+
+/* An event of the function graph tracer. */
+union ftrace_flight_graph {
+	struct ftrace_graph_ent_entry	call;
+	struct ftrace_graph_ret_entry	ret;
+};
 
 #ifdef CONFIG_FTRACE_FLIGHT_RETURNS
 int ftrace_thunks_make(struct ftrace_table *t, unsigned long target);
@@ -210,6 +218,10 @@ void ftrace_flight_tree_add(struct ftrace_flight_tree *tree,
 			    const struct ftrace_flight_cursor *cursor,
 			    const struct ftrace_flight_cursor *ret, int cpu);
 void ftrace_flight_tree_print(const struct ftrace_flight_tree *tree, struct trace_iterator *iter);
+unsigned int ftrace_flight_graph(const struct ftrace_entry *entry,
+				 union ftrace_flight_graph *graph);
+void ftrace_flight_tree_fill(struct ftrace_flight_tree *tree, struct trace_entry *ent, u64 time,
+			     int cpu);
 #else
 static inline void ftrace_flight_reset_idle(int cpu) { }
 
@@ -237,6 +249,15 @@ static inline void ftrace_flight_tree_add(struct ftrace_flight_tree *tree,
 					  const struct ftrace_flight_cursor *ret, int cpu) { }
 static inline void ftrace_flight_tree_print(const struct ftrace_flight_tree *tree,
 					    struct trace_iterator *iter) { }
+
+static inline unsigned int ftrace_flight_graph(const struct ftrace_entry *entry,
+					       union ftrace_flight_graph *graph)
+{
+	return 0;
+}
+
+static inline void ftrace_flight_tree_fill(struct ftrace_flight_tree *tree,
+					   struct trace_entry *ent, u64 time, int cpu) { }
 #endif
 
 #endif

@@ -23,6 +23,7 @@ struct flight_iter {
 	struct ftrace_flight		*flight;
 	enum { READS_COPY, FOLLOWS, PAUSES } how;
 	struct ftrace_flight_tree	*tree;		/* NULL: returns are left out */
+	bool				pages;
 	struct ftrace_flight_cursor	cursor[];	/* of each CPU */
 };
 
@@ -140,6 +141,17 @@ static void flight_iter_pause(struct trace_iterator *iter, struct flight_iter *f
 		flight->stop = ftrace_flight_stamp_now(iter->tr);
 }
 
+/* Without memory for a tree, returns are left out. */
+static void flight_iter_tree(struct trace_iterator *iter, bool pages)
+{
+	struct flight_iter *fi = iter->private;
+
+	if (IS_ERR_OR_NULL(fi) || !iter->tr->flight->returns)
+		return;
+	fi->tree = ftrace_flight_tree_make(iter->tr->flight->timed);
+	fi->pages = pages;
+}
+
 /* As ftrace_flight_open(), but returns are left out. */
 static void flight_open_copy(struct trace_iterator *iter)
 {
@@ -179,13 +191,8 @@ static void flight_open_copy(struct trace_iterator *iter)
  */
 void ftrace_flight_open(struct trace_iterator *iter)
 {
-	struct flight_iter *fi;
-
 	flight_open_copy(iter);
-	fi = iter->private;
-	/* Without memory for a tree, returns are left out. */
-	if (!IS_ERR_OR_NULL(fi) && iter->tr->flight->returns)
-		fi->tree = ftrace_flight_tree_make(iter->tr->flight->timed);
+	flight_iter_tree(iter, false);
 }
 
 /*
@@ -198,6 +205,7 @@ int ftrace_flight_open_raw(struct trace_iterator *iter)
 
 	if (iter->snapshot) {
 		flight_open_copy(iter);
+		flight_iter_tree(iter, true);
 		return PTR_ERR_OR_ZERO(iter->private);
 	}
 	fi = flight_iter_make(iter);
@@ -206,6 +214,7 @@ int ftrace_flight_open_raw(struct trace_iterator *iter)
 	fi->how = FOLLOWS;
 	fi->flight = ftrace_flight_get(iter->tr->flight);
 	ftrace_flight_follow(fi->flight, &fi->cursor[iter->cpu_file], iter->cpu_file);
+	flight_iter_tree(iter, true);
 	return 0;
 }
 
@@ -232,11 +241,20 @@ void ftrace_flight_close(struct trace_iterator *iter)
 	kvfree(fi);
 }
 
-static struct ftrace_flight_tree *flight_tree(const struct trace_iterator *iter)
+/* The tree of a reader; NULL if returns are left out. Any context. */
+struct ftrace_flight_tree *ftrace_flight_tree_of(const struct trace_iterator *iter)
 {
 	const struct flight_iter *fi = iter->private;
 
 	return IS_ERR_OR_NULL(fi) ? NULL : fi->tree;
+}
+
+/* The same, if lines are read: it is told of each entry that was found. */
+static struct ftrace_flight_tree *flight_tree(const struct trace_iterator *iter)
+{
+	struct ftrace_flight_tree *tree = ftrace_flight_tree_of(iter);
+
+	return tree && !((struct flight_iter *)iter->private)->pages ? tree : NULL;
 }
 
 /* Get the next call of a CPU, or the next return if there is a tree. */
@@ -249,7 +267,7 @@ static bool flight_fill(struct trace_iterator *iter, struct ftrace_flight_cursor
 	do {
 		if (!ftrace_flight_next(cursor->flight, cursor, &call))
 			return false;
-	} while (!call.parent_ip && !flight_tree(iter));
+	} while (!call.parent_ip && !ftrace_flight_tree_of(iter));
 	/* Flags are not known. Tools refuse lines with characters that are none of flags. */
 	cursor->entry.ent = (struct trace_entry){ .type = TRACE_FN, .pid = call.pid };
 	cursor->entry.ip = ftrace_flight_name(call.ip, call.time);

@@ -42,6 +42,29 @@ void trace_flight_raw_close(struct trace_iterator *iter)
 		ftrace_flight_close(iter);
 }
 
+/* The tree completes the events of a page. */
+static void flight_page_finish(struct flight_page *page, unsigned int used,
+			       struct ftrace_flight_tree *tree, int cpu)
+{
+	void *at = page->data;
+	u64 time = page->time;
+
+	while (at < (void *)page->data + used) {
+		struct ring_buffer_event *event = at;
+		bool large = !event->type_len;
+
+		time += event->time_delta;
+		at = &event->array[large];
+		if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
+			time += (u64)event->array[0] << EVENT_TIME_BITS;
+			at = &event->array[1];
+			continue;
+		}
+		ftrace_flight_tree_fill(tree, at, time, cpu);
+		at = event->array + (large ? event->array[0] / 4 : event->type_len);
+	}
+}
+
 /* Write the entry that @iter has found behind the @used bytes of a page. Returns the bytes used. */
 static unsigned int flight_page_add(struct flight_page *page, unsigned int used, u64 delta,
 				    const struct trace_iterator *iter)
@@ -76,7 +99,9 @@ int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_
 	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, iter->cpu_file);
 	struct flight_page *page = ring_buffer_read_page_data(rpage);
 	unsigned int room = ring_buffer_read_page_size(rpage) - sizeof(*page);
+	struct ftrace_flight_tree *tree = ftrace_flight_tree_of(iter);
 	struct ftrace_flight_cursor begin = *cursor;
+	union ftrace_flight_graph graph;
 	unsigned int used = 0;
 	u32 missed = 0;
 	u64 last = 0;
@@ -86,6 +111,10 @@ int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_
 	while (trace_find_next_entry_inc(iter)) {
 		bool lost = iter->lost_events;
 
+		if (tree && cursor->shown) {
+			iter->ent_size = ftrace_flight_graph(&cursor->entry, &graph);
+			iter->ent = (void *)&graph;
+		}
 		if (!used) {
 			page->time = iter->ts;
 			last = iter->ts;
@@ -110,6 +139,10 @@ int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_
 		*cursor = begin;
 		used = 0;
 	}
+	if (tree && missed)
+		ftrace_flight_tree_clear(tree);
+	if (tree)
+		flight_page_finish(page, used, tree, iter->cpu_file);
 	local_set(&page->commit, used | missed);
 	return used ? 0 : -ENODATA;
 }

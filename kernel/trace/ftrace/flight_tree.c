@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tree of calls that a reader of the file trace gets if returns are recorded.
+ * The tree of calls that a reader gets if returns are recorded.
  *
  * A record does not say how deep a call is, nor when the call of a return was made. So the reader
  * keeps the calls of each task that have not returned yet. Entries come in the order of time, those
  * of all CPUs, so the tree of a task continues on another CPU. A call whose return was not recorded
  * ends with the function that has made it.
+ *
+ * Who reads pages sees one CPU only. What a task did before it was last switched to may have been
+ * on another one.
  */
 #include <linux/hashtable.h>
 #include <linux/kallsyms.h>
@@ -17,6 +20,9 @@
 
 /* So many calls of a task are kept, a page. If there are more, the outermost are forgotten. */
 #define MAX_OPEN	254
+
+/* Who follows a CPU for long sees many tasks end. If there are so many, all are forgotten. */
+#define MAX_TASKS	1024
 
 #define INDENT		2
 
@@ -47,6 +53,9 @@ struct tree_line {
 struct ftrace_flight_tree {
 	struct tree_line	line;
 	bool			exact;
+	unsigned int		nr_tasks;
+	u64			ran;	/* in pages: the task of the last event, and since when */
+	u64			since;
 	DECLARE_HASHTABLE(tasks, 8);
 };
 
@@ -71,6 +80,8 @@ void ftrace_flight_tree_clear(struct ftrace_flight_tree *tree)
 		hash_del(&task->node);
 		kfree(task);
 	}
+	tree->nr_tasks = 0;
+	tree->ran = 0;
 }
 
 void ftrace_flight_tree_free(struct ftrace_flight_tree *tree)
@@ -81,9 +92,13 @@ void ftrace_flight_tree_free(struct ftrace_flight_tree *tree)
 	kfree(tree);
 }
 
-static struct tree_task *tree_task(struct ftrace_flight_tree *tree, s32 pid, int cpu)
+static u64 tree_key(s32 pid, int cpu)
 {
-	u64 key = pid > 0 ? pid : (u64)(cpu + 1) << 32;
+	return pid > 0 ? pid : (u64)(cpu + 1) << 32;
+}
+
+static struct tree_task *tree_task(struct ftrace_flight_tree *tree, u64 key)
+{
 	struct tree_task *task;
 
 	hash_for_each_possible(tree->tasks, task, node, key)
@@ -94,6 +109,7 @@ static struct tree_task *tree_task(struct ftrace_flight_tree *tree, s32 pid, int
 		return NULL;
 	task->key = key;
 	hash_add(tree->tasks, &task->node, key);
+	tree->nr_tasks++;
 	return task;
 }
 
@@ -111,10 +127,10 @@ static unsigned int tree_find(const struct tree_task *task, unsigned long addr)
 	return nr;
 }
 
-static void tree_call(struct ftrace_flight_tree *tree, struct tree_task *task,
-		      const struct ftrace_flight_cursor *cursor)
+static void tree_call(struct ftrace_flight_tree *tree, struct tree_task *task, unsigned long ip,
+		      unsigned long parent_ip, u64 early)
 {
-	unsigned int caller = tree_find(task, cursor->entry.parent_ip);
+	unsigned int caller = tree_find(task, parent_ip);
 
 	task->nr = caller ?: task->nr;
 	tree->line = (struct tree_line){ OPENS, task->nr, !caller, NO_DURATION };
@@ -122,15 +138,15 @@ static void tree_call(struct ftrace_flight_tree *tree, struct tree_task *task,
 		task->nr /= 2;
 		memmove(task->open, task->open + task->nr, task->nr * sizeof(*task->open));
 	}
-	task->open[task->nr++] = (struct open_call){ cursor->entry.ip, cursor->early };
+	task->open[task->nr++] = (struct open_call){ ip, early };
 }
 
-static void tree_return(struct ftrace_flight_tree *tree, struct tree_task *task,
-			const struct ftrace_flight_cursor *cursor)
+static void tree_return(struct ftrace_flight_tree *tree, struct tree_task *task, unsigned long ip,
+			u64 late)
 {
 	unsigned int nr = task->nr;
 
-	while (nr && task->open[nr - 1].ip != cursor->entry.ip)
+	while (nr && task->open[nr - 1].ip != ip)
 		nr--;
 	/* If the call is older than the ring, nothing that is open was called outside of it. */
 	task->nr = 0;
@@ -138,8 +154,8 @@ static void tree_return(struct ftrace_flight_tree *tree, struct tree_task *task,
 		return;
 	task->nr = nr - 1;
 	tree->line.depth = task->nr;
-	if (cursor->late != U64_MAX)
-		tree->line.duration = cursor->late - min(cursor->late, task->open[task->nr].early);
+	if (late != U64_MAX)
+		tree->line.duration = late - min(late, task->open[task->nr].early);
 }
 
 /*
@@ -150,20 +166,20 @@ void ftrace_flight_tree_add(struct ftrace_flight_tree *tree,
 			    const struct ftrace_flight_cursor *cursor,
 			    const struct ftrace_flight_cursor *ret, int cpu)
 {
-	struct tree_task *task = tree_task(tree, cursor->entry.ent.pid, cpu);
+	struct tree_task *task = tree_task(tree, tree_key(cursor->entry.ent.pid, cpu));
 
 	tree->line = (struct tree_line){ .kind = cursor->entry.parent_ip ? OPENS : CLOSES,
 					 .bare = true, .duration = NO_DURATION };
 	if (!task)
 		return;
 	if (!cursor->entry.parent_ip) {
-		tree_return(tree, task, cursor);
+		tree_return(tree, task, cursor->entry.ip, cursor->late);
 		return;
 	}
-	tree_call(tree, task, cursor);
+	tree_call(tree, task, cursor->entry.ip, cursor->entry.parent_ip, cursor->early);
 	if (!ret)
 		return;
-	tree_return(tree, task, ret);
+	tree_return(tree, task, ret->entry.ip, ret->late);
 	tree->line.kind = LEAF;
 }
 
@@ -200,4 +216,70 @@ void ftrace_flight_tree_print(const struct ftrace_flight_tree *tree, struct trac
 	if (line->bare)
 		trace_seq_printf(s, " /* <-%ps */", (void *)entry->parent_ip);
 	trace_seq_putc(s, '\n');
+}
+
+/* The times follow there, in whichever structure they are declared. */
+#define GRAPH_TIMES	offsetofend(struct ftrace_graph_ret_entry, ret.overrun)
+
+struct graph_times {
+	u64	call;
+	u64	ret;
+} __packed;
+
+/*
+ * Makes an event of the function graph tracer from an entry. As long as ftrace_flight_tree_fill()
+ * has not seen it, the depth of a call is its caller. Returns the size. Any context.
+ */
+unsigned int ftrace_flight_graph(const struct ftrace_entry *entry, union ftrace_flight_graph *graph)
+{
+	memset(graph, 0, sizeof(*graph));
+	if (entry->parent_ip) {
+		graph->call.ent = entry->ent;
+		graph->call.ent.type = TRACE_GRAPH_ENT;
+		graph->call.graph_ent.func = entry->ip;
+		graph->call.graph_ent.depth = entry->parent_ip;
+		return sizeof(graph->call);
+	}
+	graph->ret.ent = entry->ent;
+	graph->ret.ent.type = TRACE_GRAPH_RET;
+	graph->ret.ret.func = entry->ip;
+	return GRAPH_TIMES + sizeof(struct graph_times);
+}
+
+/*
+ * Completes an event of a page of @cpu that was made by ftrace_flight_graph(): the depth, and of a
+ * return the times. Other events stay as they are. Process context, may sleep.
+ */
+void ftrace_flight_tree_fill(struct ftrace_flight_tree *tree, struct trace_entry *ent, u64 time,
+			     int cpu)
+{
+	union ftrace_flight_graph *graph = (void *)ent;
+	u64 key = tree_key(ent->pid, cpu);
+	struct graph_times *times;
+	struct tree_task *task;
+
+	if (ent->type != TRACE_GRAPH_ENT && ent->type != TRACE_GRAPH_RET)
+		return;
+	if (tree->nr_tasks >= MAX_TASKS)
+		ftrace_flight_tree_clear(tree);
+	if (tree->ran != key) {
+		tree->ran = key;
+		tree->since = time;
+	}
+	tree->line = (struct tree_line){ .duration = NO_DURATION };
+	task = tree_task(tree, key);
+	if (ent->type == TRACE_GRAPH_ENT) {
+		if (task)
+			tree_call(tree, task, graph->call.graph_ent.func,
+				  graph->call.graph_ent.depth, time);
+		graph->call.graph_ent.depth = tree->line.depth;
+		return;
+	}
+	if (task)
+		tree_return(tree, task, graph->ret.ret.func, time);
+	graph->ret.ret.depth = tree->line.depth;
+	times = (void *)graph + GRAPH_TIMES;
+	times->ret = time;
+	/* Since the task was switched to, if it was called earlier or nobody knows. */
+	times->call = time - min(tree->line.duration, time - tree->since);
 }

@@ -41,4 +41,21 @@ like "$(cat "$TMP.report")" 'sched_switch:' "events were recorded, too"
 ok "reset" trace-cmd reset
 rm -f "$dat"
 
+# The file is read while it is written: by pages that are full, and by the last one.
+for timed in 0 1; do
+	[ -e "$TRACING/options/flight-returns" ] || break
+	set_to $timed options/flight-time
+	set_to 1 options/flight-returns
+	ok "record with returns, flight-time $timed" trace-cmd record -p flight -o "$dat" head -n 1 /proc/version
+	trace-cmd report "$dat" > "$TMP.report" 2> "$TMP.said"
+	is "$(grep -v '^ *$' "$TMP.said")" "" "report finds nothing wrong with it"
+	like "$(sed -n '/^ *head-/s/.* funcgraph_[a-z]*: .*|//p' "$TMP.report" | tr '\n' '~')" \
+		'~( *)ksys_read\(\) \{~(\1  [^~]*~)*\1  vfs_read\(\) \{~(\1   [^~]*~)*\1  \}~' "the report is a tree"
+	like "$(cat "$TMP.report")" 'funcgraph_exit: .* us .*\|' "durations are shown"
+	ok "reset" trace-cmd reset
+	rm -f "$dat"
+done
+set_to 0 options/flight-returns
+set_to 0 options/flight-time
+
 done_testing

@@ -704,23 +704,55 @@ static const char *read_trace(const char *path)
 	return words;
 }
 
+/* When the open calls in pages were made, those of each depth; the task, and since when it runs. */
+static u64 called[26], since;
+static s32 ran;
+
+/* "a" is a call, "A" a return, of the outermost function. */
+static void graph_word(struct kunit *test, const struct trace_entry *entry, u64 time)
+{
+	const struct ftrace_graph_ent_entry *call = (void *)entry;
+	const struct ftrace_graph_ret_entry *ret = (void *)entry;
+	const u64 *times = (void *)(&ret->ret.overrun + 1);
+	bool calls = entry->type == TRACE_GRAPH_ENT;
+	unsigned long depth = calls ? call->graph_ent.depth : ret->ret.depth;
+
+	if (depth >= ARRAY_SIZE(called)) {
+		native_fail("depth %lu", depth);
+		return;
+	}
+	if (entry->pid != ran)
+		since = time;
+	ran = entry->pid;
+	if (calls) {
+		word('a' + depth);
+		called[depth] = time;
+		return;
+	}
+	word('A' + depth);
+	KUNIT_EXPECT_EQ(test, ret->ret.overrun, 0);
+	KUNIT_EXPECT_EQ(test, get_unaligned(&times[0]), max(called[depth], since));
+	KUNIT_EXPECT_EQ(test, get_unaligned(&times[1]), time);
+}
+
 /*
  * A page begins with the time of its first event and how much of it is used. "m" is a page before
  * which events are missing, "t" a time of its own.
  */
-static const char *read_pages(struct kunit *test)
+static const char *read_pages_of(struct kunit *test, struct native_file *f)
 {
-	struct native_file *f = native_open(DIR "per_cpu/cpu0/trace_pipe_raw",
-					    O_RDONLY | O_NONBLOCK);
 	static u64 page[PAGE_SIZE / sizeof(u64)];
 
 	words[0] = 0;
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
 	while (native_read(f, (char *)page, PAGE_SIZE) > 0) {
 		void *at = &page[2], *end = at + (page[1] & GENMASK(19, 0));
 		u64 time = page[0];
 
 		word(page[1] & BIT(31) ? 'm' : 'p');
+		if (page[1] & BIT(31)) {
+			memset(called, 0, sizeof(called));
+			since = time;
+		}
 		while (at < end) {
 			struct ring_buffer_event *event = at;
 			unsigned int len = 4 * event->type_len;
@@ -741,7 +773,10 @@ static const char *read_pages(struct kunit *test)
 			}
 			entry = at;
 			at += len;
-			word(entry->type == TRACE_FN ? 'c' : 'e');
+			if (entry->type == TRACE_GRAPH_ENT || entry->type == TRACE_GRAPH_RET)
+				graph_word(test, entry, time);
+			else
+				word(entry->type == TRACE_FN ? 'c' : 'e');
 			/* Behind it is what record_long_event() knows of the time. */
 			if (entry->type == TRACE_PRINT)
 				KUNIT_EXPECT_EQ(test, time,
@@ -750,8 +785,20 @@ static const char *read_pages(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, at, end);
 		KUNIT_EXPECT_NULL(test, memchr_inv(end, 0, (void *)page + PAGE_SIZE - end));
 	}
-	native_close(f);
 	word(0);
+	return words;
+}
+
+static const char *read_pages(struct kunit *test)
+{
+	struct native_file *f = native_open(DIR "per_cpu/cpu0/trace_pipe_raw",
+					    O_RDONLY | O_NONBLOCK);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	ran = 0;
+	memset(called, 0, sizeof(called));
+	read_pages_of(test, f);
+	native_close(f);
 	return words;
 }
 
@@ -843,7 +890,7 @@ static int go_on_elsewhere(void *unused)
 /*
  * With returns, the file has a tree. A return of a call that is older than the ring has no duration.
  * A site that other ops want, too, has no return. The tree of a task goes on when the task runs on
- * another CPU.
+ * another CPU. Pages have only what is known of one CPU.
  */
 static void returns_make_a_tree(struct kunit *test)
 {
@@ -898,14 +945,39 @@ static void returns_make_a_tree(struct kunit *test)
 		kthread_stop(task);
 		tracer_tracing_off(tr);
 		KUNIT_EXPECT_STREQ(test, read_tree(), trees[timed]);
-		/* Elsewhere there are calls only. */
-		KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 3c 1e 3c ");
+		KUNIT_EXPECT_STREQ(test, read_pages(test),
+				   "1p 1A 1a 1b 1B 1b 1e 1B 2b 1B 1a 1A ");
 		tracer_tracing_on(tr);
 		KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
 	}
 	native_symbols = NULL;
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/context-info", 0, "1"), 0);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-time", 0, "0"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
+}
+
+/* In pages no return is of a call that is older than what is missing. */
+static void pages_forget_calls(struct kunit *test)
+{
+	struct native_file *f;
+
+	native_symbols = tree_symbols;
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "1"), 0);
+	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
+	f = native_open(DIR "per_cpu/cpu0/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	ran = 0;
+	enters(OUTER, OTHER);
+	record_event(tr);
+	KUNIT_EXPECT_STREQ(test, read_pages_of(test, f), "1p 1a 1e ");
+	for (unsigned int i = 0; i < 200000; i++)
+		returns(INNER);
+	returns(OUTER);
+	record_event(tr);
+	KUNIT_EXPECT_EQ(test, strncmp(read_pages_of(test, f), "1m ", 3), 0);
+	native_close(f);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	native_symbols = NULL;
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 }
 
@@ -1321,7 +1393,7 @@ static void snapshots_are_taken(struct kunit *test)
 	record_calls(1);
 	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "3c 1e 1c ");
 
-	/* Returns are for the tree only, and pages have none. */
+	/* Returns are entries, of pages, too. */
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "1"), 0);
 	KUNIT_ASSERT_EQ(test, spare_rings(true), 0);
 	enters(INNER, OUTER);
@@ -1329,7 +1401,7 @@ static void snapshots_are_taken(struct kunit *test)
 	take_snapshot(NULL, RING_BUFFER_ALL_CPUS);
 	record_calls(1);
 	KUNIT_EXPECT_EQ(test, calls_of(true), 2);
-	KUNIT_EXPECT_EQ(test, raw_entries_of_snapshot(), 1);
+	KUNIT_EXPECT_EQ(test, raw_entries_of_snapshot(), 2);
 	spare_rings(false);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 }
@@ -1414,6 +1486,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(recorders_change),
 	KUNIT_CASE(recorders_are_read),
 	KUNIT_CASE(returns_make_a_tree),
+	KUNIT_CASE(pages_forget_calls),
 	KUNIT_CASE(recorders_are_read_in_pages),
 	KUNIT_CASE(full_pages_are_waited_for),
 	KUNIT_CASE(recorders_are_not_read_without_memory),
