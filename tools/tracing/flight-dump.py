@@ -9,6 +9,9 @@
 #   (gdb) flight		the last 20 calls of each CPU
 #   (gdb) flight 1000		the last 1000
 #
+# If returns are recorded, they are shown, too, and at the end the calls of each task that had not
+# returned, as far as the rings have them: the task's stack.
+#
 #   drgn -c vmcore -s vmlinux flight-dump.py [NUMBER]
 #   drgn -s vmlinux flight-dump.py [NUMBER]	(the kernel that runs)
 #
@@ -212,7 +215,7 @@ class Recorder:
                 yield word, cycles
 
     def calls(self, cpu):
-        """The calls of a CPU: time in cycles, pid, the function and its caller."""
+        """The calls of a CPU: time in cycles, pid, the function and its caller, or RETURN."""
         if not u64(cpu + BASE):
             return
         records = list(self.records(cpu))
@@ -239,8 +242,7 @@ class Recorder:
             elif time:
                 site = (word & 0xffffffff | 0xffffffff00000000) - INSN_SIZE
                 caller = ((word >> 32) + 1 >> 1 | 0xffffffff80000000) & 0xffffffffffffffff
-                if caller != RETURN:
-                    yield time, pid, site, caller
+                yield time, pid, site, caller
 
     def step(self, records, times, time, step):
         """How long it is from a call to the next one, up to the next time; or the last of @times, the stop."""
@@ -256,12 +258,36 @@ class Recorder:
 
     def show(self, last):
         print('recorder of %s' % (self.name or 'the top level'))
+        entries = []
         for cpu, offset in cpus():
             ring = (u64(self.address + CPU) + offset) & 0xffffffffffffffff
-            for time, pid, site, caller in list(self.calls(ring))[-last:]:
+            entries.append([(time, cpu, *call) for time, *call in self.calls(ring)])
+            for time, _, pid, site, caller in entries[-1][-last:]:
                 time = (self.clock(time) + 500) // 1000
-                print('%7d [%03d] %5d.%06d: %s <-%s' % (pid, cpu, time // 1000000, time % 1000000,
-                                                        name_of(site), name_of(caller)))
+                call = '%s <-%s' % (name_of(site), name_of(caller))
+                if caller == RETURN:
+                    call = '} /* %s */' % name_of(site)
+                print('%7d [%03d] %5d.%06d: %s' % (pid, cpu, time // 1000000, time % 1000000, call))
+        if any(call[-1] == RETURN for of_cpu in entries for call in of_cpu):
+            self.show_open(sorted(sum(entries, []), key=lambda call: call[0]))
+
+    def show_open(self, entries):
+        """The calls of each task that have no return, the innermost one first."""
+        tasks = {}
+        for _, cpu, pid, site, caller in entries:
+            calls = tasks.setdefault((pid, 0 if pid else cpu), [])
+            if caller != RETURN:
+                # A call whose return was not recorded ends with its caller.
+                above = (n for n in range(len(calls), 0, -1) if name_of(calls[n - 1]) == name_of(caller))
+                del calls[next(above, len(calls)):]
+                calls.append(site)
+            else:
+                # If the call is older than the rings, nothing that is open was called outside of it.
+                at = len(calls) - 1 - calls[::-1].index(site) if site in calls else 0
+                del calls[at:]
+        for (pid, _), calls in sorted(tasks.items()):
+            if calls:
+                print('%7d open: %s' % (pid, ' <- '.join(name_of(site) for site in reversed(calls))))
 
 
 def flight(argument):

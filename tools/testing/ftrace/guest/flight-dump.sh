@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The guest's half of ../host/vm/flight-dump.t: two recorders, which have stopped; then nothing happens.
+# The guest's half of ../host/vm/flight-dump.t: recorders, which have stopped; then nothing happens.
 # run-guest does not run this script.
 
 T=/sys/kernel/tracing
@@ -17,6 +17,15 @@ for array in $T $T/instances/other; do
 	echo flight > "$array/current_tracer"
 	echo 1 > "$array/tracing_on"
 done
+# Another one, with returns, of functions that no other one wants, and a task that is in them.
+mkdir $T/instances/returns
+if [ -e $T/instances/returns/options/flight-returns ]; then
+	echo "vfs_write ksys_write" > $T/instances/returns/set_ftrace_filter
+	echo 1 > $T/instances/returns/options/flight-returns
+	echo flight > $T/instances/returns/current_tracer
+	# shellcheck disable=SC2216 # nobody reads, so it waits
+	dd if=/dev/zero bs=4096 2> /dev/null | sleep 1000 &
+fi
 # The rings wrap, and one of them goes through more than one task.
 i=0
 while [ $i -lt 100 ]; do
@@ -24,7 +33,7 @@ while [ $i -lt 100 ]; do
 	[ $((i % 20)) -gt 0 ] || cat /proc/version > /dev/null
 	i=$((i + 1))
 done
-for array in $T $T/instances/other; do
+for array in "$T" "$T"/instances/*; do
 	echo 0 > "$array/tracing_on"
 done
 # The first switch behind the last call of a CPU is recorded, in place of the oldest call.
