@@ -64,6 +64,22 @@ with()
 	$io tell "unregister 100 $4"
 }
 
+# recorded NAME [OPTION]...: calls that the flight recorder records with these options.
+recorded()
+{
+	name=$1
+	shift
+	for option; do
+		echo 1 >"$t/options/$option"
+	done
+	echo flight >$t/current_tracer
+	calls "$name"
+	echo nop >$t/current_tracer
+	for option; do
+		echo 0 >"$t/options/$option"
+	done
+}
+
 # thousand NAME VERB UNDO-NAME UNDO-VERB HOW: each ops on its own function. A single one waits for grace periods when it
 # goes, so on a real clock it is the same in fewer of them.
 thousand()
@@ -111,6 +127,9 @@ $io toggle enable_all disable_all "$times" $t/current_tracer function nop
 flight=$(grep -w flight $t/available_tracers)
 if [ "$flight" ]; then
 	$io toggle enable_flight disable_flight "$times" $t/current_tracer flight nop
+	echo 1 >$t/options/flight-returns
+	$io toggle enable_flight_returns disable_flight_returns "$times" $t/current_tracer flight nop
+	echo 0 >$t/options/flight-returns
 fi
 
 $io tell "prepare 0 1 each"
@@ -161,14 +180,10 @@ if grep -q function_graph $t/available_tracers; then
 	echo nop >$t/current_tracer
 fi
 if [ "$flight" ]; then
-	echo flight >$t/current_tracer
-	calls flight_event
-	echo nop >$t/current_tracer
-	echo 1 >$t/options/flight-time
-	echo flight >$t/current_tracer
-	calls flight_event_time
-	echo nop >$t/current_tracer
-	echo 0 >$t/options/flight-time
+	recorded flight_event
+	recorded flight_event_time flight-time
+	recorded flight_call_return flight-returns
+	recorded flight_call_return_time flight-returns flight-time
 fi
 echo >$t/set_ftrace_filter
 

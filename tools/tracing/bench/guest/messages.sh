@@ -4,8 +4,8 @@
 # usage: messages.sh TIMES GROUPS LOOPS
 #
 # The hackbench load, TIMES times with function tracing off, or absent; as often with all functions traced for a task that sleeps;
-# as often with all functions recorded by the flight recorder, if there is one;
-# and as often with all functions traced, where a message takes so long that a quarter of the LOOPS will do.
+# as often with all functions recorded by the flight recorder, if there is one, and with their returns;
+# and as often with all functions traced, also by the graph tracer, where a message takes so long that a part of the LOOPS will do.
 
 t=/sys/kernel/tracing
 
@@ -35,6 +35,12 @@ kill $!
 if grep -q flight $t/available_tracers; then
 	echo flight >$t/current_tracer
 	repeat hackbench_flight "$loops"
+	echo 1 >$t/options/flight-returns
+	repeat hackbench_flight_returns "$loops"
 	echo function >$t/current_tracer
 fi
 repeat hackbench_on $((loops / 4))
+if grep -q function_graph $t/available_tracers; then
+	echo function_graph >$t/current_tracer
+	repeat hackbench_graph $((loops / 8))
+fi
