@@ -10,10 +10,11 @@
  *		packed		8 bytes, of the content as compressed by zlib
  *		content		@packed bytes
  *
- * Types are in this order, each once. The content of CALLS is, for each call, five numbers: the
- * time since the call before, the CPU, the task, the function and its caller. A byte of a number
- * has 7 bits, the lowest ones first, and bit 7 if there are more. The last section is empty. A
- * reader refuses a file that is anything else.
+ * Types are in this order, each once. The content of CALLS is, for each call, six numbers: the
+ * time since the call before, the CPU, the task, the function, its caller, and how long it took
+ * plus 1, or 0 if no return was recorded. A byte of a number has 7 bits, the lowest ones first, and
+ * bit 7 if there are more. The last section is empty. A reader refuses a file that is anything
+ * else.
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +24,7 @@
 
 #include "flight.h"
 
-#define MAGIC		"FLIGHT\0\1"
+#define MAGIC		"FLIGHT\0\2"
 #define MAGIC_SIZE	8
 
 enum { INFO = 1, NAMES, TASKS, CALLS, END };
@@ -141,6 +142,7 @@ void flight_write(const struct flight *flight, const char *path)
 		put_number(&b, call->task);
 		put_number(&b, call->func);
 		put_number(&b, call->caller);
+		put_number(&b, call->end ? call->end - call->time + 1 : 0);
 		last = call->time;
 	}
 	write_section(f, CALLS, &b);
@@ -243,16 +245,19 @@ struct flight *flight_read(const char *path)
 	}
 	while (calls.used < calls.size) {
 		struct call call;
-		uint64_t since;
+		uint64_t since, took;
 		uint32_t cpu;
 
 		if (!get_number(&calls, &since) || __builtin_add_overflow(time, since, &time) ||
 		    !get_index(&calls, &cpu, UINT16_MAX) ||
 		    !get_index(&calls, &call.task, flight->nr_tasks) ||
 		    !get_index(&calls, &call.func, flight->nr_names) ||
-		    !get_index(&calls, &call.caller, flight->nr_names))
+		    !get_index(&calls, &call.caller, flight->nr_names) ||
+		    !get_number(&calls, &took) ||
+		    __builtin_add_overflow(time, took ? took - 1 : 0, &call.end))
 			die("%s: has a call that cannot be", path);
 		call.time = time;
+		call.end = took ? call.end : 0;
 		call.cpu = cpu;
 		flight->calls = grow(flight->calls, flight->nr_calls, sizeof(*flight->calls));
 		flight->calls[flight->nr_calls++] = call;

@@ -10,7 +10,8 @@
 #include "flight.h"
 
 static const char usage[] =
-	"usage: flight start [-F FUNC]... [-p PID]... [--time] [--size MB] [--cpu LIST]\n"
+	"usage: flight start [-F FUNC]... [-p PID]... [--time] [--returns]\n"
+	"                    [--size MB] [--cpu LIST]\n"
 	"       flight snapshot [--last MS] [--cpu LIST] [-p PID]\n"
 	"                       [--trigger FUNC | --event SYSTEM:EVENT [FILTER]] -o FILE\n"
 	"       flight show [-p PID] [--flat [--reverse] | --slowest NR] FILE\n"

@@ -13,6 +13,7 @@
 /* A call: when, where, by which task; the function and its caller are numbers of names. */
 struct call {
 	uint64_t	time;	/* ns, or what the clock counts */
+	uint64_t	end;	/* the return; 0 if it was not recorded */
 	uint32_t	task;	/* number of a task */
 	uint32_t	func;
 	uint32_t	caller;
@@ -34,8 +35,8 @@ struct flight {
 };
 
 /*
- * A piece of a task's time: a function from its call on. Its end is inferred: a function has ended
- * when one of its callers makes its next call.
+ * A piece of a task's time: a function from its call on. Without a return its end is inferred: a
+ * function has ended when one of its callers makes its next call.
  */
 struct span {
 	uint64_t	start, end;
@@ -44,6 +45,7 @@ struct span {
 	uint16_t	depth;
 	uint16_t	cpu;
 	bool		interrupt;	/* or called by one */
+	bool		returns;	/* the end is recorded */
 };
 
 #define NO_SPAN	UINT32_MAX

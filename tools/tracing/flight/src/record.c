@@ -112,6 +112,7 @@ int cmd_start(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "time", no_argument, NULL, 't' },
+		{ "returns", no_argument, NULL, 'r' },
 		{ "size", required_argument, NULL, 's' },
 		{ "cpu", required_argument, NULL, 'c' },
 		{ }
@@ -119,7 +120,7 @@ int cmd_start(int argc, char **argv)
 	const char **funcs = calloc(argc, sizeof(*funcs)), **pids = calloc(argc, sizeof(*pids));
 	unsigned int nr_funcs = 0, nr_pids = 0;
 	bool *cpus = NULL;
-	bool timed = false;
+	bool timed = false, returns = false;
 	char size[32] = "";
 	int opt;
 
@@ -136,6 +137,9 @@ int cmd_start(int argc, char **argv)
 			break;
 		case 't':
 			timed = true;
+			break;
+		case 'r':
+			returns = true;
 			break;
 		case 's':
 			snprintf(size, sizeof(size), "%lu", parse_number(optarg, 1024) * 1024);
@@ -166,6 +170,9 @@ int cmd_start(int argc, char **argv)
 		set("flight_size_kb", size);
 	set_cpus(cpus);
 	set("options/flight-time", timed ? "1" : "0");
+	/* Not each kernel has the option. */
+	if (returns || tracefs_file_exists(instance, "options/flight-returns"))
+		set("options/flight-returns", returns ? "1" : "0");
 	set("current_tracer", "flight");
 	set("tracing_on", "1");
 	is_new = false;
@@ -229,6 +236,8 @@ static void read_symbols(void)
 	uint64_t addr;
 	char type;
 
+	symbols = grow(symbols, nr_symbols, sizeof(*symbols));
+	symbols[nr_symbols++] = (struct symbol){ .name = "?" };
 	if (!f)
 		die("/proc/kallsyms: %s", strerror(errno));
 	while (fgets(line, sizeof(line), f)) {
@@ -251,9 +260,10 @@ static void read_symbols(void)
 
 struct snapshot {
 	struct flight		flight;
-	struct tep_event	*function;
-	struct tep_format_field	*ip, *parent_ip;
-	int			function_id, print_id;
+	struct tep_format_field	*ip, *parent_ip, *entered, *depth, *left;
+	int			function_id, entry_id, exit_id, print_id;
+	struct open		*open;		/* of each task */
+	size_t			nr_open;
 	struct tep_handle	*tep;
 	char			marker[64];
 	bool			*cpus;
@@ -265,7 +275,7 @@ struct snapshot {
 	size_t			nr_keys;
 };
 
-/* All code of the kernel is in the upper 2 GB. */
+/* All code of the kernel is in the upper 2 GB. 0 is not known. */
 static uint32_t name_of(struct flight *flight, uint32_t address)
 {
 	size_t low = 0, high = nr_symbols;
@@ -309,29 +319,93 @@ static uint32_t task_of(struct snapshot *s, int pid, int cpu)
 	return s->tasks[key] - 1;
 }
 
+/* The calls of a task that have not returned: numbers of calls, and how deep the kernel says. */
+struct open {
+	struct {
+		size_t		call;
+		unsigned int	depth;
+	} calls[256];
+	unsigned int		nr;
+};
+
+static struct open *open_calls(struct snapshot *s, uint32_t task)
+{
+	while (task >= s->nr_open) {
+		s->open = grow(s->open, s->nr_open, sizeof(*s->open));
+		s->open[s->nr_open++].nr = 0;
+	}
+	return &s->open[task];
+}
+
+/* A function was entered. What the kernel saw on this CPU is not above it any more. */
+static uint32_t enter(struct snapshot *s, struct open *open, unsigned int depth, int cpu)
+{
+	const struct call *calls = s->flight.calls;
+	uint32_t caller;
+
+	while (open->nr && calls[open->calls[open->nr - 1].call].cpu == cpu &&
+	       open->calls[open->nr - 1].depth >= depth)
+		open->nr--;
+	caller = open->nr ? calls[open->calls[open->nr - 1].call].func : 0;
+	if (open->nr == ARRAY_SIZE(open->calls))
+		open->nr = 0;
+	open->calls[open->nr].call = s->flight.nr_calls;
+	open->calls[open->nr++].depth = depth;
+	return caller;
+}
+
+/* If the call is older than all that is known, nothing that is open was called outside of it. */
+static void leave(struct snapshot *s, struct open *open, uint32_t func, uint64_t time)
+{
+	while (open->nr) {
+		struct call *call = &s->flight.calls[open->calls[--open->nr].call];
+
+		if (call->func != func)
+			continue;
+		call->end = time > call->time ? time : call->time;
+		return;
+	}
+}
+
 /* Returns not 0 at the end of the snapshot, which the marker is. */
 static int note(struct tep_event *event, struct tep_record *record, int cpu, void *data)
 {
 	struct snapshot *s = data;
 	struct flight *flight = &s->flight;
-	uint64_t ip, parent_ip;
+	unsigned long long ip, caller, depth = 0;
 	struct call *call;
+	uint32_t task;
 	int pid;
 
 	if (event->id == s->print_id)
 		return *s->marker &&
 		       memmem(record->data, record->size, s->marker, strlen(s->marker));
-	if (event->id != s->function_id || (s->cpus && !s->cpus[cpu]))
+	if (s->cpus && !s->cpus[cpu])
+		return 0;
+	if (event->id != s->function_id && event->id != s->entry_id && event->id != s->exit_id)
 		return 0;
 	pid = tep_data_pid(s->tep, record);
 	if (s->pid && pid != s->pid)
 		return 0;
-	memcpy(&ip, record->data + s->ip->offset, sizeof(ip));
-	memcpy(&parent_ip, record->data + s->parent_ip->offset, sizeof(parent_ip));
+	task = task_of(s, pid, cpu);
+	if (event->id == s->exit_id) {
+		tep_read_number_field(s->left, record->data, &ip);
+		leave(s, open_calls(s, task), ip, record->ts);
+		return 0;
+	}
+	if (event->id == s->entry_id) {
+		tep_read_number_field(s->entered, record->data, &ip);
+		tep_read_number_field(s->depth, record->data, &depth);
+		caller = enter(s, open_calls(s, task), depth, cpu);
+	} else {
+		tep_read_number_field(s->ip, record->data, &ip);
+		tep_read_number_field(s->parent_ip, record->data, &caller);
+	}
 	flight->calls = grow(flight->calls, flight->nr_calls, sizeof(*flight->calls));
 	call = &flight->calls[flight->nr_calls++];
 	/* Names come later: meanwhile the rings are overwritten. */
-	*call = (struct call){ record->ts, task_of(s, pid, cpu), ip, parent_ip, cpu };
+	*call = (struct call){ .time = record->ts, .task = task, .func = ip, .caller = caller,
+			       .cpu = cpu };
 	if (flight->nr_calls > 1 && call->time < call[-1].time)
 		call->time = call[-1].time;
 	if (s->shows && flight->nr_calls >> 20 != s->shown) {
@@ -406,6 +480,19 @@ static void wait_for(const char *func, char *event, const char *filter)
 	set("tracing_on", "0");
 }
 
+static int find_event(const struct snapshot *s, const char *name, const char *first,
+		      struct tep_format_field **one, const char *second,
+		      struct tep_format_field **two)
+{
+	struct tep_event *event = tep_find_event_by_name(s->tep, "ftrace", name);
+
+	if (!event)
+		return -1;
+	*one = tep_find_field(event, first);
+	*two = tep_find_field(event, second);
+	return event->id;
+}
+
 int cmd_snapshot(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -455,12 +542,9 @@ int cmd_snapshot(int argc, char **argv)
 	s.tep = tracefs_local_events_system(NULL, systems);
 	if (!s.tep)
 		die("no events: %s", strerror(errno));
-	s.function = tep_find_event_by_name(s.tep, "ftrace", "function");
-	if (!s.function)
-		die("no event ftrace:function");
-	s.function_id = s.function->id;
-	s.ip = tep_find_field(s.function, "ip");
-	s.parent_ip = tep_find_field(s.function, "parent_ip");
+	s.function_id = find_event(&s, "function", "ip", &s.ip, "parent_ip", &s.parent_ip);
+	s.entry_id = find_event(&s, "funcgraph_entry", "func", &s.entered, "depth", &s.depth);
+	s.exit_id = find_event(&s, "funcgraph_exit", "func", &s.left, "func", &s.left);
 	s.print_id = tep_find_event_by_name(s.tep, "ftrace", "print")->id;
 
 	if (func || event) {

@@ -207,14 +207,14 @@ static void put_calls(gzFile out, const struct flight *flight, const struct span
 		while (open[track] != NO_SPAN && (rest || spans[open[track]].end <= span->start)) {
 			const struct span *top = &spans[open[track]];
 
-			put_slice(out, 'E', "inferred", process, thread, top->end - 1,
-				  flight->names[top->func]);
+			put_slice(out, 'E', top->returns ? "recorded" : "inferred", process,
+				  thread, top->end - 1, flight->names[top->func]);
 			open[track] = below[open[track]];
 		}
 		if (rest)
 			continue;
-		put_slice(out, 'B', "inferred", process, thread, span->start,
-			  flight->names[span->func]);
+		put_slice(out, 'B', span->returns ? "recorded" : "inferred", process, thread,
+			  span->start, flight->names[span->func]);
 		below[i] = open[track];
 		open[track] = i;
 	}
@@ -227,7 +227,7 @@ void export_chrome(const struct flight *flight, const char *path)
 	struct span *spans = flight_spans(flight);
 	gzFile out = open_gz(path);
 
-	gzprintf(out, "{\"otherData\":{\"ends of calls\":\"inferred from the next calls\"},\n");
+	gzprintf(out, "{\"otherData\":{\"inferred ends of calls\":\"from the next calls\"},\n");
 	gzprintf(out, "\"traceEvents\":[\n");
 	for (size_t i = 0; i < flight->nr_tasks; i++)
 		put_name(out, "thread_name", TASKS, thread_of(flight, i), flight->tasks[i].comm);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trees from calls. There are no returns, so ends are inferred: a call belongs below the youngest
- * open call of its task that is its caller, and what is above that has ended by then.
+ * Trees from calls. A call that has a return ends there. The ends of others are inferred: a call
+ * belongs below the youngest open call of its task that is its caller, and what is above that has
+ * ended by then.
  *
  * An interrupt or exception comes from a function asm_*. It lies on top of what the task does, and
  * ends nothing. A caller that is no traced function, because it was inlined or is notrace, is known
@@ -31,10 +32,43 @@ static void push(struct stack *s, uint32_t span, uint32_t caller)
 	s->caller[s->depth++] = caller;
 }
 
+/* The calls above @depth have ended at @time, or when they returned. None ends after its caller. */
 static void cut(struct stack *s, unsigned int depth, uint64_t time, struct span *spans)
 {
-	while (s->depth > depth)
-		spans[s->span[--s->depth]].end = time;
+	for (unsigned int i = depth; i < s->depth; i++) {
+		struct span *span = &spans[s->span[i]];
+
+		if (span->returns && span->end < time)
+			time = span->end < s->next ? s->next : span->end;
+		span->end = time;
+	}
+	s->depth = depth < s->depth ? depth : s->depth;
+}
+
+/* How many of the open calls have not returned at @time, as is known. */
+static unsigned int not_returned(const struct stack *s, uint64_t time, const struct span *spans)
+{
+	unsigned int depth = 0;
+
+	for (unsigned int i = 0; i < s->depth; i++) {
+		const struct span *span = &spans[s->span[i]];
+
+		if (span->returns && span->end <= time)
+			break;
+		depth = span->returns ? i + 1 : depth;
+	}
+	return depth;
+}
+
+/* How many of the open calls are not above one that has returned at @time. */
+static unsigned int open_at(const struct stack *s, uint64_t time, const struct span *spans)
+{
+	unsigned int depth = 0;
+
+	while (depth < s->depth &&
+	       !(spans[s->span[depth]].returns && spans[s->span[depth]].end <= time))
+		depth++;
+	return depth;
 }
 
 enum {
@@ -112,21 +146,26 @@ struct span *flight_spans(const struct flight *flight)
 		struct stack *s = &stacks[call->task];
 		struct span *span = &spans[i], *parent;
 		uint64_t time = call->time;
+		unsigned int depth, known;
 
 		if (time < next[call->cpu])
 			time = next[call->cpu];
 		if (time < s->next)
 			time = s->next;
-		s->next = time + 2;
 		next[call->cpu] = time + 2;
-		cut(s, below(s, call, spans, kinds), time, spans);
+		cut(s, open_at(s, call->time, spans), time, spans);
+		known = not_returned(s, call->time, spans);
+		depth = below(s, call, spans, kinds);
+		cut(s, depth > known ? depth : known, time, spans);
 		parent = s->depth ? &spans[s->span[s->depth - 1]] : NULL;
 		*span = (struct span){
-			.start = time, .func = call->func, .task = call->task,
+			.start = time, .end = call->end, .returns = call->end,
+			.func = call->func, .task = call->task,
 			.cpu = call->cpu, .parent = parent ? parent - spans : NO_SPAN,
 			.depth = parent && parent->depth < UINT16_MAX ? parent->depth + 1 : 0,
 			.interrupt = kinds[call->caller] & INTERRUPT ||
 				     (parent && parent->interrupt) };
+		s->next = time + 2;
 		push(s, i, call->caller);
 	}
 	for (size_t i = 0; i < flight->nr_tasks; i++) {

@@ -76,18 +76,18 @@ sub slices {
 }
 
 my @names = ('read', 'vfs_read', 'lock', 'irq', 'asm_irq', 'syscall');
-# Time since the last call, CPU, task, function, caller.
+# Time since the last call, CPU, task, function, caller; how long it took + 1, if that is known.
 my @calls = ([1000, 0, 0, 0, 5], [1000, 0, 0, 1, 0], [1000, 0, 0, 3, 4], [500, 0, 0, 2, 3], [2000, 0, 0, 2, 1],
 	[1000, 0, 1, 2, 5], [3000, 0, 0, 0, 5]);
 
 sub parts {
 	return (section(1, "host=there\n\0"), section(2, join '', map { "$_\0" } @names),
 		section(3, pack('lZ*lZ*', 7, 'one', 8, "two\e")),
-		section(4, join '', map { map { number($_) } @$_ } @calls), section(5, ''));
+		section(4, join '', map { map { number($_) } @$_, (0) x (6 - @$_) } @calls), section(5, ''));
 }
 
 sub file {
-	return "FLIGHT\0\1" . join '', @_;
+	return "FLIGHT\0\2" . join '', @_;
 }
 
 my $good = file(parts());
@@ -128,15 +128,34 @@ is(scalar(grep { $_->{ph} eq 's' } @$events), 2, '  and switches');
 # Through user mode: a system call, its way out, an exception, another system call.
 spew(file(section(1, "\0"), section(2, "read\0exc_fault\0prepare\0fault\0do_syscall_64\0exit_to_user_mode\0"),
 	section(3, pack 'lZ*', 7, 'one'),
-	section(4, join '', map { map { number($_) } 1000, 0, 0, @$_ } [0, 4], [2, 5], [3, 1], [0, 4], [3, 1]), section(5, '')));
+	section(4, join '', map { map { number($_) } 1000, 0, 0, @$_, 0 } [0, 4], [2, 5], [3, 1], [0, 4], [3, 1]), section(5, '')));
 ($status, $said) = flight("show $dir/file");
 is(join('', $said =~ /\|( +\w+)$/mg), ' read prepare fault read   fault', 'what begins in user mode ends all calls');
+
+# Returns: a call that has one is open until then, whoever calls.
+spew(file(section(1, "\0"), section(2, "?\0read\0lock\0wait\0irq\0"), section(3, pack 'lZ*', 7, 'one'),
+	section(4, join '', map { map { number($_) } 1000, 0, 0, @$_ } [1, 0, 4501], [2, 1, 501], [3, 1, 0], [4, 0, 101],
+		[2, 3, 101], [1, 0, 0]), section(5, '')));
+($status, $said) = flight("show $dir/file");
+is($said =~ s/.*:\s+(\S+ us)/$1/gmr, <<'END', 'returns end calls');
+4.500 us | read
+0.500 us |   lock
+1.000 us |   wait
+0.100 us |   irq
+0.100 us |   lock
+0.002 us | read
+END
+flight("export --chrome -o $dir/chrome.json $dir/file");
+$events = decode_json(scalar `cat $dir/chrome.json`)->{traceEvents};
+is_deeply([map { "$_->{name} $_->{cat}" } grep { $_->{ph} eq 'B' && $_->{pid} == 1 } @$events],
+	['read recorded', 'lock recorded', 'wait inferred', 'irq recorded', 'lock recorded', 'read inferred'],
+	'  also in what is exported');
 
 # Any calls: coarse clocks, large times, interrupts, tasks that move to another CPU.
 srand 1;
 my @tasks = (0, 0, 7, 8);
 my $many = join '', map { map { number($_) } (rand 3 < 1 ? 0 : int rand 3000) + ($_ ? 0 : 10**15 + 1), int rand 2,
-	int rand @tasks, int rand @names, int rand @names } 0 .. 2999;
+	int rand @tasks, int rand @names, int rand @names, rand 2 < 1 ? 0 : int rand 9000 } 0 .. 2999;
 spew(file(section(1, "\0"), section(2, join '', map { "$_\0" } @names),
 	section(3, join '', map { pack 'lZ*', $_, "task$_" } @tasks), section(4, $many), section(5, '')));
 flight("export --chrome -o $dir/chrome.json $dir/file");
@@ -154,7 +173,7 @@ for my $arguments ('start --size x', 'start --size 1025', 'start -p 5x', 'start 
 }
 
 # Files that are none.
-my @bad = ('', 'FLIGHT', "FLIGHT\0\2" . join('', parts()), substr($good, 0, -1), $good . 'x');
+my @bad = ('', 'FLIGHT', "FLIGHT\0\1" . join('', parts()), substr($good, 0, -1), $good . 'x');
 for my $at (0 .. 4) {
 	my @parts = parts();
 	push @bad, file(@parts[0 .. $at - 1]), file((@parts[0 .. $at - 1], @parts[$at + 1 .. 4]));

@@ -30,6 +30,13 @@ ls -l /proc | head -n 3 > /dev/null
 $H/flight snapshot --last 1000 -o /tmp/all
 show_file all
 
+$H/flight start --size 8 --time --returns
+# shellcheck disable=SC2012 # as above
+ls -l /proc | head -n 3 > /dev/null
+$H/flight snapshot --last 1000 -o /tmp/returns
+show_file returns
+$H/flight start --size 8 --time
+
 $H/flight snapshot --trigger __x64_sys_sync --last 100 -o /tmp/trigger &
 sleep 1
 sync

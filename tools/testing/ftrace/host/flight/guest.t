@@ -36,7 +36,7 @@ while ($said =~ /^begin (\w+)\n(.*?)^end$/msg) {
 	print {$out} decode_base64($2);
 	close $out or die "$dir: $!\n";
 }
-is_deeply([sort keys %file], ['all', 'few', 'trigger'], 'there are files') or diag(substr $said, 0, 2000);
+is_deeply([sort keys %file], ['all', 'few', 'returns', 'trigger'], 'there are files') or diag(substr $said, 0, 2000);
 
 # show NAME OPTION...
 sub show {
@@ -52,6 +52,9 @@ s/^(\d+ \d+) [\d.]+/$1/ for @want, @got;
 is("@got", "@want", 'a snapshot has the calls of the trace');
 like(show('few'), qr/us \| (\s*)ksys_read\n.*us \| \1  vfs_read\n/, '  as trees');
 like(show('all'), qr/-\d+ .*\| +iterate_dir\n/, 'another one has the calls of all functions');
+like(show('returns'), qr/us \| ( *)ksys_read\n(?:.*us \| \1 +.*\n)*?.*us \| \1  vfs_read\n/, '  also with returns');
+system "$dir/programs/flight export --chrome -o $dir/returns.json $file{returns}";
+cmp_ok(scalar(() = `cat $dir/returns.json` =~ /^\{"ph":"E","cat":"recorded"/mg), '>', 1000, '    which are recorded');
 like(show('trigger', '--flat', '--reverse'), qr/\A(?:#.*\n)*(?:.*\n){0,3000}.*: __x64_sys_sync <-/,
 	'a trigger takes one when its function is called');
 like($said, qr/^tracer flight, recording on, 8192 kB for each CPU$/m, 'the status while it records');
