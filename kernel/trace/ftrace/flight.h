@@ -211,7 +211,7 @@ static inline void ftrace_flight_reset_idle(int cpu)
 }
 
 /* flight_tree.c */
-struct ftrace_flight_tree *ftrace_flight_tree_make(bool exact);
+struct ftrace_flight_tree *ftrace_flight_tree_make(bool exact, bool one_cpu);
 void ftrace_flight_tree_free(struct ftrace_flight_tree *tree);
 void ftrace_flight_tree_clear(struct ftrace_flight_tree *tree);
 void ftrace_flight_tree_add(struct ftrace_flight_tree *tree,
@@ -237,7 +237,7 @@ static inline int ftrace_flight_returns_start(struct ftrace_flight *flight)
 
 static inline void ftrace_flight_returns_stop(struct ftrace_flight *flight) { }
 
-static inline struct ftrace_flight_tree *ftrace_flight_tree_make(bool exact)
+static inline struct ftrace_flight_tree *ftrace_flight_tree_make(bool exact, bool one_cpu)
 {
 	return NULL;
 }

@@ -148,7 +148,8 @@ static void flight_iter_tree(struct trace_iterator *iter, bool pages)
 
 	if (IS_ERR_OR_NULL(fi) || !iter->tr->flight->returns)
 		return;
-	fi->tree = ftrace_flight_tree_make(iter->tr->flight->timed);
+	fi->tree = ftrace_flight_tree_make(iter->tr->flight->timed,
+					   iter->cpu_file != RING_BUFFER_ALL_CPUS);
 	fi->pages = pages;
 }
 

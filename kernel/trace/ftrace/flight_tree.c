@@ -7,8 +7,9 @@
  * of all CPUs, so the tree of a task continues on another CPU. A call whose return was not recorded
  * ends with the function that has made it.
  *
- * Who reads pages sees one CPU only. What a task did before it was last switched to may have been
- * on another one.
+ * Who reads one CPU does not see what a task did on another one before it was last switched to. The
+ * call of a return may have been there, and an older one is still open: so nothing is known of its
+ * duration.
  */
 #include <linux/hashtable.h>
 #include <linux/kallsyms.h>
@@ -53,19 +54,25 @@ struct tree_line {
 struct ftrace_flight_tree {
 	struct tree_line	line;
 	bool			exact;
+	bool			one_cpu;
 	unsigned int		nr_tasks;
-	u64			ran;	/* in pages: the task of the last event, and since when */
+	u64			ran;	/* one_cpu: the task of the last entry, since when */
 	u64			since;
 	DECLARE_HASHTABLE(tasks, 8);
 };
 
-/* @exact: a duration is that, and not only a limit. NULL without memory. */
-struct ftrace_flight_tree *ftrace_flight_tree_make(bool exact)
+/*
+ * @exact: a duration is that, and not only a limit. @one_cpu: entries of others do not come. NULL
+ * without memory.
+ */
+struct ftrace_flight_tree *ftrace_flight_tree_make(bool exact, bool one_cpu)
 {
 	struct ftrace_flight_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL);
 
-	if (tree)
+	if (tree) {
 		tree->exact = exact;
+		tree->one_cpu = one_cpu;
+	}
 	return tree;
 }
 
@@ -82,6 +89,7 @@ void ftrace_flight_tree_clear(struct ftrace_flight_tree *tree)
 	}
 	tree->nr_tasks = 0;
 	tree->ran = 0;
+	tree->since = 0;
 }
 
 void ftrace_flight_tree_free(struct ftrace_flight_tree *tree)
@@ -127,6 +135,14 @@ static unsigned int tree_find(const struct tree_task *task, unsigned long addr)
 	return nr;
 }
 
+static void tree_runs(struct ftrace_flight_tree *tree, u64 key, u64 time)
+{
+	if (!tree->one_cpu || tree->ran == key)
+		return;
+	tree->ran = key;
+	tree->since = time;
+}
+
 static void tree_call(struct ftrace_flight_tree *tree, struct tree_task *task, unsigned long ip,
 		      unsigned long parent_ip, u64 early)
 {
@@ -154,7 +170,7 @@ static void tree_return(struct ftrace_flight_tree *tree, struct tree_task *task,
 		return;
 	task->nr = nr - 1;
 	tree->line.depth = task->nr;
-	if (late != U64_MAX)
+	if (late != U64_MAX && task->open[task->nr].early >= tree->since)
 		tree->line.duration = late - min(late, task->open[task->nr].early);
 }
 
@@ -166,8 +182,10 @@ void ftrace_flight_tree_add(struct ftrace_flight_tree *tree,
 			    const struct ftrace_flight_cursor *cursor,
 			    const struct ftrace_flight_cursor *ret, int cpu)
 {
-	struct tree_task *task = tree_task(tree, tree_key(cursor->entry.ent.pid, cpu));
+	u64 key = tree_key(cursor->entry.ent.pid, cpu);
+	struct tree_task *task = tree_task(tree, key);
 
+	tree_runs(tree, key, cursor->early);
 	tree->line = (struct tree_line){ .kind = cursor->entry.parent_ip ? OPENS : CLOSES,
 					 .bare = true, .duration = NO_DURATION };
 	if (!task)
@@ -262,10 +280,7 @@ void ftrace_flight_tree_fill(struct ftrace_flight_tree *tree, struct trace_entry
 		return;
 	if (tree->nr_tasks >= MAX_TASKS)
 		ftrace_flight_tree_clear(tree);
-	if (tree->ran != key) {
-		tree->ran = key;
-		tree->since = time;
-	}
+	tree_runs(tree, key, time);
 	tree->line = (struct tree_line){ .duration = NO_DURATION };
 	task = tree_task(tree, key);
 	if (ent->type == TRACE_GRAPH_ENT) {

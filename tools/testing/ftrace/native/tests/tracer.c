@@ -855,13 +855,13 @@ static void returns(unsigned int func)
 }
 
 /* The tree, each line with "=" if the duration is exact, "<" if it is a limit, "-" if there is none. */
-static const char *read_tree(void)
+static const char *read_tree(const char *path)
 {
 	static char text[SZ_64K], tree[SZ_4K];
 	char *at = text, *line;
 
 	tree[0] = 0;
-	native_cat(DIR "trace", text, sizeof(text), 1000);
+	native_cat(path, text, sizeof(text), 1000);
 	while ((line = strsep(&at, "\n"))) {
 		char *function = strstr(line, "|  ");
 		size_t len = strlen(tree);
@@ -890,7 +890,7 @@ static int go_on_elsewhere(void *unused)
 /*
  * With returns, the file has a tree. A return of a call that is older than the ring has no duration.
  * A site that other ops want, too, has no return. The tree of a task goes on when the task runs on
- * another CPU. Pages have only what is known of one CPU.
+ * another CPU. Who reads one CPU does not know the duration if the task was switched meanwhile.
  */
 static void returns_make_a_tree(struct kunit *test)
 {
@@ -918,6 +918,16 @@ static void returns_make_a_tree(struct kunit *test)
 		"=  inner();\n"
 		"=} /* outer */\n",
 	};
+	static const char of_cpu[] =
+		"-} /* inner */\n"
+		"-outer() { /* <-other */\n"
+		"=  inner();\n"
+		"-  inner() {\n"
+		"=  } /* inner */\n"
+		"-  other() {\n"
+		"=  inner();\n"
+		"-outer() { /* <-other */\n"
+		"-} /* outer */\n";
 
 	native_symbols = tree_symbols;
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/context-info", 0, "0"), 0);
@@ -944,7 +954,9 @@ static void returns_make_a_tree(struct kunit *test)
 		task = kthread_run_on_cpu(go_on_elsewhere, NULL, 1, "native/%u");
 		kthread_stop(task);
 		tracer_tracing_off(tr);
-		KUNIT_EXPECT_STREQ(test, read_tree(), trees[timed]);
+		KUNIT_EXPECT_STREQ(test, read_tree(DIR "trace"), trees[timed]);
+		if (timed)
+			KUNIT_EXPECT_STREQ(test, read_tree(DIR "per_cpu/cpu0/trace"), of_cpu);
 		KUNIT_EXPECT_STREQ(test, read_pages(test),
 				   "1p 1A 1a 1b 1B 1b 1e 1B 2b 1B 1a 1A ");
 		tracer_tracing_on(tr);
@@ -1023,15 +1035,20 @@ static void full_pages_are_waited_for(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	iter.trace = tr->current_trace;
 	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(buffer, 0, &page), 0);
-	KUNIT_ASSERT_EQ(test, trace_flight_raw_open(&iter), 0);
-	record_calls(3);
-	ftrace_flight_mark(tr->flight);
-	KUNIT_EXPECT_EQ(test, trace_flight_read_page(&iter, page, true), -ENODATA);
-	tracer_tracing_off(tr);
-	KUNIT_EXPECT_EQ(test, trace_flight_read_page(&iter, page, true), 0);
-	KUNIT_EXPECT_EQ(test, trace_flight_read_page(&iter, page, false), -ENODATA);
-	tracer_tracing_on(tr);
-	trace_flight_raw_close(&iter);
+	for (unsigned int i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, i ? "1" : "0"), 0);
+		KUNIT_ASSERT_EQ(test, trace_flight_raw_open(&iter), 0);
+		enters(INNER, OUTER);
+		returns(INNER);
+		ftrace_flight_mark(tr->flight);
+		KUNIT_EXPECT_EQ(test, trace_flight_read_page(&iter, page, true), -ENODATA);
+		tracer_tracing_off(tr);
+		KUNIT_EXPECT_EQ(test, trace_flight_read_page(&iter, page, true), 0);
+		KUNIT_EXPECT_EQ(test, trace_flight_read_page(&iter, page, false), -ENODATA);
+		tracer_tracing_on(tr);
+		trace_flight_raw_close(&iter);
+	}
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 	ring_buffer_free_read_page(buffer, 0, page);
 }
 
