@@ -244,22 +244,26 @@ struct graph_times {
 	u64	ret;
 } __packed;
 
+/* Events that are not complete. Nothing else in a page has these types. */
+#define CALL_BEGUN	__TRACE_FIRST_TYPE
+#define RETURN_BEGUN	U16_MAX
+
 /*
- * Makes an event of the function graph tracer from an entry. As long as ftrace_flight_tree_fill()
- * has not seen it, the depth of a call is its caller. Returns the size. Any context.
+ * Makes an event of the function graph tracer from an entry, for ftrace_flight_tree_fill(): until
+ * then, the depth of a call is its caller. Returns the size. Any context.
  */
 unsigned int ftrace_flight_graph(const struct ftrace_entry *entry, union ftrace_flight_graph *graph)
 {
 	memset(graph, 0, sizeof(*graph));
 	if (entry->parent_ip) {
 		graph->call.ent = entry->ent;
-		graph->call.ent.type = TRACE_GRAPH_ENT;
+		graph->call.ent.type = CALL_BEGUN;
 		graph->call.graph_ent.func = entry->ip;
 		graph->call.graph_ent.depth = entry->parent_ip;
 		return sizeof(graph->call);
 	}
 	graph->ret.ent = entry->ent;
-	graph->ret.ent.type = TRACE_GRAPH_RET;
+	graph->ret.ent.type = RETURN_BEGUN;
 	graph->ret.ret.func = entry->ip;
 	return GRAPH_TIMES + sizeof(struct graph_times);
 }
@@ -276,20 +280,22 @@ void ftrace_flight_tree_fill(struct ftrace_flight_tree *tree, struct trace_entry
 	struct graph_times *times;
 	struct tree_task *task;
 
-	if (ent->type != TRACE_GRAPH_ENT && ent->type != TRACE_GRAPH_RET)
+	if (ent->type != CALL_BEGUN && ent->type != RETURN_BEGUN)
 		return;
 	if (tree->nr_tasks >= MAX_TASKS)
 		ftrace_flight_tree_clear(tree);
 	tree_runs(tree, key, time);
 	tree->line = (struct tree_line){ .duration = NO_DURATION };
 	task = tree_task(tree, key);
-	if (ent->type == TRACE_GRAPH_ENT) {
+	if (ent->type == CALL_BEGUN) {
+		ent->type = TRACE_GRAPH_ENT;
 		if (task)
 			tree_call(tree, task, graph->call.graph_ent.func,
 				  graph->call.graph_ent.depth, time);
 		graph->call.graph_ent.depth = tree->line.depth;
 		return;
 	}
+	ent->type = TRACE_GRAPH_RET;
 	if (task)
 		tree_return(tree, task, graph->ret.ret.func, time);
 	graph->ret.ret.depth = tree->line.depth;

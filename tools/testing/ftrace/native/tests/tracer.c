@@ -579,6 +579,22 @@ static void record_event(const struct trace_array *of)
 	record_long_event(of, 8);
 }
 
+/* As the function graph tracer does. */
+static void record_graph_call(unsigned int depth)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ftrace_graph_ent_entry *entry;
+	struct ring_buffer_event *event;
+
+	event = trace_buffer_lock_reserve(buffer, TRACE_GRAPH_ENT, sizeof(*entry), 0);
+	if (!event)
+		return;
+	entry = ring_buffer_event_data(event);
+	entry->graph_ent.func = 0;
+	entry->graph_ent.depth = depth;
+	trace_buffer_unlock_commit_nostack(buffer, event);
+}
+
 /* Calls are spread over the time between others, but not to the other side of an event. */
 static void calls_stay_before_events(struct kunit *test)
 {
@@ -1023,6 +1039,15 @@ static void recorders_are_read_in_pages(struct kunit *test)
 	record_calls(3);
 	tracer_tracing_off(tr);
 	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 145c 1p 8c 1m 3e 1p 2e 3c ");
+	tracer_tracing_on(tr);
+	/* What the graph tracer has left stays what it is. */
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "1"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace", O_TRUNC, ""), 0);
+	record_graph_call(8);
+	tracer_tracing_off(tr);
+	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 1i ");
+	tracer_tracing_on(tr);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 }
 
 /* Who waits for a full page gets less only if no more will come. */
