@@ -843,9 +843,10 @@ static void exchange_in_step(struct host_regs *regs, bool step)
  */
 static void rings_are_replaced_while_they_are_forgotten(struct kunit *test)
 {
-	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, false);
+	struct ftrace_flight *flight;
 
 	skip_if_sanitized(test);
+	flight = ftrace_flight_make(SIZE, NULL, false);
 	KUNIT_ASSERT_NOT_NULL(test, flight);
 	KUNIT_ASSERT_EQ(test, ftrace_flight_make_spare(flight), 0);
 	memset(&exchange, 0, sizeof(exchange));
