@@ -89,7 +89,6 @@ void ftrace_flight_tree_clear(struct ftrace_flight_tree *tree)
 	}
 	tree->nr_tasks = 0;
 	tree->ran = 0;
-	tree->since = 0;
 }
 
 void ftrace_flight_tree_free(struct ftrace_flight_tree *tree)
@@ -236,7 +235,7 @@ void ftrace_flight_tree_print(const struct ftrace_flight_tree *tree, struct trac
 	trace_seq_putc(s, '\n');
 }
 
-/* The times follow there, in whichever structure they are declared. */
+/* The times follow there. One version declares them in another structure. */
 #define GRAPH_TIMES	offsetofend(struct ftrace_graph_ret_entry, ret.overrun)
 
 struct graph_times {

@@ -870,8 +870,8 @@ static void returns(unsigned int func)
 	ftrace_flight_func(FUNC(func), FTRACE_FLIGHT_RETURN, &ops, NULL);
 }
 
-/* The tree, each line with "=" if the duration is exact, "<" if it is a limit, "-" if there is none. */
-static const char *read_tree(const char *path)
+/* The tree, each line with "d" if there is the duration that is known, "-" if there is none. */
+static const char *read_tree(const char *path, bool timed)
 {
 	static char text[SZ_64K], tree[SZ_4K];
 	char *at = text, *line;
@@ -879,14 +879,16 @@ static const char *read_tree(const char *path)
 	tree[0] = 0;
 	native_cat(path, text, sizeof(text), 1000);
 	while ((line = strsep(&at, "\n"))) {
-		char *function = strstr(line, "|  ");
+		char *function = strstr(line, "|  "), mark = '-';
 		size_t len = strlen(tree);
 
 		if (*line == '#' || !function)
 			continue;
 		*function = 0;
-		snprintf(tree + len, sizeof(tree) - len, "%c%s\n",
-			 !strstr(line, " us ") ? '-' : strchr(line, '<') ? '<' : '=', function + 3);
+		/* Without times, it is a limit. */
+		if (strstr(line, " us "))
+			mark = !strchr(line, '<') == timed ? 'd' : '?';
+		snprintf(tree + len, sizeof(tree) - len, "%c%s\n", mark, function + 3);
 	}
 	return tree;
 }
@@ -908,43 +910,19 @@ static int go_on_elsewhere(void *unused)
  * A site that other ops want, too, has no return. The tree of a task goes on when the task runs on
  * another CPU. Who reads one CPU does not know the duration if the task was switched meanwhile.
  */
+#define TREE_OF_CPU(duration) \
+	"-} /* inner */\n" \
+	"-outer() { /* <-other */\n" \
+	"d  inner();\n" \
+	"-  inner() {\n" \
+	"d  } /* inner */\n" \
+	"-  other() {\n" \
+	"d  inner();\n" \
+	"-outer() { /* <-other */\n" \
+	duration "} /* outer */\n"
+
 static void returns_make_a_tree(struct kunit *test)
 {
-	static const char * const trees[] = {
-		"-} /* inner */\n"
-		"-outer() { /* <-other */\n"
-		"<  inner();\n"
-		"-  inner() {\n"
-		"<  } /* inner */\n"
-		"-  other() {\n"
-		"<  inner();\n"
-		"-outer() { /* <-other */\n"
-		"<} /* outer */\n"
-		"<  inner();\n"
-		"<} /* outer */\n",
-		"-} /* inner */\n"
-		"-outer() { /* <-other */\n"
-		"=  inner();\n"
-		"-  inner() {\n"
-		"=  } /* inner */\n"
-		"-  other() {\n"
-		"=  inner();\n"
-		"-outer() { /* <-other */\n"
-		"=} /* outer */\n"
-		"=  inner();\n"
-		"=} /* outer */\n",
-	};
-	static const char of_cpu[] =
-		"-} /* inner */\n"
-		"-outer() { /* <-other */\n"
-		"=  inner();\n"
-		"-  inner() {\n"
-		"=  } /* inner */\n"
-		"-  other() {\n"
-		"=  inner();\n"
-		"-outer() { /* <-other */\n"
-		"-} /* outer */\n";
-
 	native_symbols = tree_symbols;
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/context-info", 0, "0"), 0);
 	for (unsigned int timed = 0; timed < 2; timed++) {
@@ -970,9 +948,9 @@ static void returns_make_a_tree(struct kunit *test)
 		task = kthread_run_on_cpu(go_on_elsewhere, NULL, 1, "native/%u");
 		kthread_stop(task);
 		tracer_tracing_off(tr);
-		KUNIT_EXPECT_STREQ(test, read_tree(DIR "trace"), trees[timed]);
-		if (timed)
-			KUNIT_EXPECT_STREQ(test, read_tree(DIR "per_cpu/cpu0/trace"), of_cpu);
+		KUNIT_EXPECT_STREQ(test, read_tree(DIR "trace", timed),
+				   TREE_OF_CPU("d") "d  inner();\n" "d} /* outer */\n");
+		KUNIT_EXPECT_STREQ(test, read_tree(DIR "per_cpu/cpu0/trace", timed), TREE_OF_CPU("-"));
 		KUNIT_EXPECT_STREQ(test, read_pages(test),
 				   "1p 1A 1a 1b 1B 1b 1e 1B 2b 1B 1a 1A ");
 		tracer_tracing_on(tr);
@@ -984,7 +962,7 @@ static void returns_make_a_tree(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 }
 
-/* In pages no return is of a call that is older than what is missing. */
+/* In pages nothing is known of a call that is older than what is missing, or than very many tasks. */
 static void pages_forget_calls(struct kunit *test)
 {
 	struct native_file *f;
@@ -995,14 +973,37 @@ static void pages_forget_calls(struct kunit *test)
 	f = native_open(DIR "per_cpu/cpu0/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
 	ran = 0;
+	/* A long event, much older than the calls. */
+	native_ahead = -BIT(30);
+	record_long_event(tr, 200);
+	native_ahead = 0;
 	enters(OUTER, OTHER);
+	enters(INNER, OUTER);
+	returns(INNER);
 	record_event(tr);
-	KUNIT_EXPECT_STREQ(test, read_pages_of(test, f), "1p 1a 1e ");
+	KUNIT_EXPECT_STREQ(test, read_pages_of(test, f), "1p 1e 1t 1a 1b 1B 1e ");
 	for (unsigned int i = 0; i < 200000; i++)
 		returns(INNER);
 	returns(OUTER);
 	record_event(tr);
 	KUNIT_EXPECT_EQ(test, strncmp(read_pages_of(test, f), "1m ", 3), 0);
+
+	native_become(1001);
+	enters(OUTER, OTHER);
+	for (unsigned int i = 0; i < 2000; i++) {
+		native_become(2000 + i);
+		enters(INNER, OTHER);
+	}
+	native_become(1001);
+	enters(INNER, OUTER);
+	native_become(2);
+	record_event(tr);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(read_pages_of(test, f), "a 1e "));
+	KUNIT_EXPECT_NULL(test, strchr(words, 'b'));
+	enters(OUTER, OTHER);
+	enters(INNER, OUTER);
+	record_event(tr);
+	KUNIT_EXPECT_STREQ(test, read_pages_of(test, f), "1p 1a 1b 1e ");
 	native_close(f);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
 	native_symbols = NULL;
@@ -1094,10 +1095,24 @@ static void recorders_are_not_read_without_memory(struct kunit *test)
 	tracer_tracing_off(tr);
 	native_quiet = true;
 	KUNIT_EXPECT_GT(test, native_sweep(test, &text), 3U);
-	native_quiet = false;
 	KUNIT_EXPECT_EQ(test, native_sweep(test, &pages), 2);
 	tracer_tracing_on(tr);
 	KUNIT_EXPECT_TRUE(test, flight_records());
+
+	/* Without memory for a tree there are no returns, or no depths. */
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "1"), 0);
+	returns(INNER);
+	native_become(1001);
+	enters(OUTER, OTHER);
+	returns(OUTER);
+	native_become(2);
+	tracer_tracing_off(tr);
+	pages.lenient = true;
+	KUNIT_EXPECT_GT(test, native_sweep(test, &text), 6U);
+	KUNIT_EXPECT_EQ(test, native_sweep(test, &pages), 5);
+	native_quiet = false;
+	tracer_tracing_on(tr);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 }
 
 /* Read as a dump does, or ftdump of kdb, with interrupts off: calls made since @begin. */
