@@ -543,6 +543,8 @@ int cmd_snapshot(int argc, char **argv)
 	if (!s.tep)
 		die("no events: %s", strerror(errno));
 	s.function_id = find_event(&s, "function", "ip", &s.ip, "parent_ip", &s.parent_ip);
+	if (s.function_id < 0)
+		die("no event ftrace:function");
 	s.entry_id = find_event(&s, "funcgraph_entry", "func", &s.entered, "depth", &s.depth);
 	s.exit_id = find_event(&s, "funcgraph_exit", "func", &s.left, "func", &s.left);
 	s.print_id = tep_find_event_by_name(s.tep, "ftrace", "print")->id;

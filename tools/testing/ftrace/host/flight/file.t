@@ -132,7 +132,7 @@ spew(file(section(1, "\0"), section(2, "read\0exc_fault\0prepare\0fault\0do_sysc
 ($status, $said) = flight("show $dir/file");
 is(join('', $said =~ /\|( +\w+)$/mg), ' read prepare fault read   fault', 'what begins in user mode ends all calls');
 
-# Returns: a call that has one is open until then, whoever calls.
+# Returns: a call that has one is open until then, also if another function is a caller meanwhile.
 spew(file(section(1, "\0"), section(2, "?\0read\0lock\0wait\0irq\0"), section(3, pack 'lZ*', 7, 'one'),
 	section(4, join '', map { map { number($_) } 1000, 0, 0, @$_ } [1, 0, 4501], [2, 1, 501], [3, 1, 0], [4, 0, 101],
 		[2, 3, 101], [1, 0, 0]), section(5, '')));
