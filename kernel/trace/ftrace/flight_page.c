@@ -90,8 +90,8 @@ static unsigned int flight_page_add(struct flight_page *page, unsigned int used,
 
 /*
  * Writes the next entries of a CPU into a page: 0, or -ENODATA if there are no more; or not yet
- * enough for a page, if @full and it has only calls, which come with the next ones. Process context,
- * may sleep. The caller has the lock of readers of the CPU.
+ * enough for a page, if @full and it has only calls, which come with the next ones. Process
+ * context, may sleep. The caller has the lock of readers of the CPU.
  */
 int trace_flight_read_page(struct trace_iterator *iter, struct buffer_data_read_page *rpage,
 			   bool full)
