@@ -14,8 +14,8 @@ static const char usage[] =
 	"                    [--size MB] [--cpu LIST]\n"
 	"       flight snapshot [--last MS] [--cpu LIST] [-p PID]\n"
 	"                       [--trigger FUNC | --event SYSTEM:EVENT [FILTER]] -o FILE\n"
-	"       flight show [-p PID] [--flat [--reverse] | --slowest NR] FILE\n"
-	"       flight export [-p PID] --chrome | --folded -o OUT FILE\n"
+	"       flight show [-p TASK] [--flat [--reverse] | --slowest NR] FILE\n"
+	"       flight export [-p TASK] --chrome | --folded -o OUT FILE\n"
 	"       flight status\n"
 	"       flight stop\n";
 
@@ -40,17 +40,26 @@ static void close_pager(FILE *out)
 		pclose(out);
 }
 
-#define ALL_TASKS	(-1)
+/* Is it the task of that number, or one of that name? */
+static bool is_task(const struct task *task, const char *wanted)
+{
+	char pid[12];
 
-/* The calls of a task, or of all. */
-static struct flight *read_calls(const char *path, int pid)
+	snprintf(pid, sizeof(pid), "%d", task->pid);
+	return !strcmp(pid, wanted) || !strcmp(task->comm, wanted);
+}
+
+/* The calls of all tasks, or only of those that are wanted. */
+static struct flight *read_calls(const char *path, const char *wanted)
 {
 	struct flight *flight = flight_read(path);
 	size_t nr = 0;
 
 	for (size_t i = 0; i < flight->nr_calls; i++)
-		if (pid == ALL_TASKS || flight->tasks[flight->calls[i].task].pid == pid)
+		if (!wanted || is_task(&flight->tasks[flight->calls[i].task], wanted))
 			flight->calls[nr++] = flight->calls[i];
+	if (wanted && !nr)
+		die("%s: no calls of %s", path, wanted);
 	flight->nr_calls = nr;
 	return flight;
 }
@@ -63,8 +72,9 @@ static int cmd_show(int argc, char **argv)
 		{ "slowest", required_argument, NULL, 's' },
 		{ }
 	};
-	int opt, slowest = 0, pid = ALL_TASKS;
 	bool flat = false, reverse = false;
+	const char *task = NULL;
+	int opt, slowest = 0;
 	struct flight *flight;
 	FILE *out;
 
@@ -77,7 +87,7 @@ static int cmd_show(int argc, char **argv)
 			reverse = true;
 			break;
 		case 'p':
-			pid = parse_number(optarg, INT_MAX);
+			task = optarg;
 			break;
 		case 's':
 			slowest = parse_number(optarg, INT_MAX);
@@ -88,7 +98,7 @@ static int cmd_show(int argc, char **argv)
 	}
 	if (optind + 1 != argc)
 		die("which file? flight show FILE");
-	flight = read_calls(argv[optind], pid);
+	flight = read_calls(argv[optind], task);
 	out = open_pager();
 	for (const char *line = flight->info; *line; line += strcspn(line, "\n"), line += !!*line)
 		fprintf(out, "# %.*s\n", (int)strcspn(line, "\n"), line);
@@ -109,8 +119,8 @@ static int cmd_export(int argc, char **argv)
 		{ "folded", no_argument, NULL, 'f' },
 		{ }
 	};
-	int opt, how = 0, pid = ALL_TASKS;
-	const char *out = NULL;
+	const char *out = NULL, *task = NULL;
+	int opt, how = 0;
 
 	while ((opt = getopt_long(argc, argv, "o:p:", options, NULL)) != -1) {
 		switch (opt) {
@@ -118,7 +128,7 @@ static int cmd_export(int argc, char **argv)
 			out = optarg;
 			break;
 		case 'p':
-			pid = parse_number(optarg, INT_MAX);
+			task = optarg;
 			break;
 		case '?':
 			return 2;
@@ -128,7 +138,7 @@ static int cmd_export(int argc, char **argv)
 	}
 	if (!out || !how || optind + 1 != argc)
 		die("flight export --chrome | --folded -o OUT FILE");
-	(how == 'c' ? export_chrome : export_folded)(read_calls(argv[optind], pid), out);
+	(how == 'c' ? export_chrome : export_folded)(read_calls(argv[optind], task), out);
 	return 0;
 }
 

@@ -453,6 +453,7 @@ static void on_signal(int sig)
 static void wait_for(const char *func, char *event, const char *filter)
 {
 	char command[512], file[256];
+	const char *what = func;
 
 	if (func) {
 		snprintf(file, sizeof(file), "set_ftrace_filter");
@@ -463,6 +464,7 @@ static void wait_for(const char *func, char *event, const char *filter)
 		if (!name)
 			die("no event: %s", event);
 		*name++ = 0;
+		what = name;
 		snprintf(file, sizeof(file), "events/%s/%s/trigger", event, name);
 		snprintf(command, sizeof(command), "traceoff:1%s%s", filter ? " if " : "",
 			 filter ? filter : "");
@@ -471,6 +473,7 @@ static void wait_for(const char *func, char *event, const char *filter)
 		die("recording is off: nothing can stop it");
 	signal(SIGINT, on_signal);
 	append(file, command);
+	fprintf(stderr, "waiting for %s\n", what);
 	while (!interrupted && tracefs_trace_is_on(instance) > 0)
 		usleep(10000);
 	/* It may be gone, as it was executed. */

@@ -27,17 +27,33 @@ void show_flat(const struct flight *flight, bool reverse, FILE *out)
 	}
 }
 
+static uint64_t time_of(const struct span *span)
+{
+	return span->end - span->start;
+}
+
+/* The caller of a call; NULL if it is the call below, or nobody knows it. */
+static const char *other_caller(const struct flight *flight, const struct span *spans, size_t nr)
+{
+	uint32_t parent = spans[nr].parent, caller = flight->calls[nr].caller;
+
+	if (parent != NO_SPAN && spans[parent].func == caller)
+		return NULL;
+	return strcmp(flight->names[caller], "?") ? flight->names[caller] : NULL;
+}
+
 void show_tree(const struct flight *flight, FILE *out)
 {
 	struct span *spans = flight_spans(flight);
 
 	for (size_t i = 0; i < flight->nr_calls; i++) {
 		const struct span *span = &spans[i];
+		const char *caller = other_caller(flight, spans, i);
 
 		show_call(flight, &flight->calls[i], out);
-		fprintf(out, "%10.3f us | %*s%s%s\n", (span->end - span->start) / 1000.0,
-			2 * span->depth, "", flight->names[span->func],
-			span->interrupt ? " [interrupt]" : "");
+		fprintf(out, "%10.3f us | %*s%s%s%s%s\n", time_of(span) / 1000.0,
+			2 * span->depth, "", flight->names[span->func], caller ? " <-" : "",
+			caller ?: "", span->interrupt ? " [interrupt]" : "");
 	}
 	free(spans);
 }
@@ -48,28 +64,46 @@ static int longer(const void *a, const void *b)
 {
 	const struct span *x = &sorted_spans[*(const uint32_t *)a];
 	const struct span *y = &sorted_spans[*(const uint32_t *)b];
-	uint64_t p = x->end - x->start, q = y->end - y->start;
+	uint64_t p = time_of(x), q = time_of(y);
 
 	return p == q ? 0 : p < q ? 1 : -1;
 }
 
+/* Not those that have spent nearly all their time in one call: this one has them as its callers. */
 void show_slowest(const struct flight *flight, unsigned int nr, FILE *out)
 {
 	struct span *spans = flight_spans(flight);
 	uint32_t *order = xrealloc(NULL, flight->nr_calls, sizeof(*order));
+	bool *only_calls = calloc(flight->nr_calls + 1, sizeof(*only_calls));
+	size_t nr_shown = 0;
 
+	if (!only_calls)
+		die("no memory");
+	for (size_t i = 0; i < flight->nr_calls; i++) {
+		uint32_t parent = spans[i].parent;
+
+		if (parent != NO_SPAN && time_of(&spans[i]) >= time_of(&spans[parent]) / 10 * 9)
+			only_calls[parent] = true;
+	}
 	for (size_t i = 0; i < flight->nr_calls; i++)
-		order[i] = i;
+		if (!only_calls[i])
+			order[nr_shown++] = i;
+	free(only_calls);
 	sorted_spans = spans;
-	qsort(order, flight->nr_calls, sizeof(*order), longer);
-	for (size_t i = 0; i < nr && i < flight->nr_calls; i++) {
+	qsort(order, nr_shown, sizeof(*order), longer);
+	for (size_t i = 0; i < nr && i < nr_shown; i++) {
 		const struct span *span = &spans[order[i]];
 
 		show_call(flight, &flight->calls[order[i]], out);
-		fprintf(out, "%10.3f us | %s", (span->end - span->start) / 1000.0,
-			flight->names[span->func]);
-		for (uint32_t up = span->parent; up != NO_SPAN; up = spans[up].parent)
-			fprintf(out, " <- %s", flight->names[spans[up].func]);
+		fprintf(out, "%10.3f us | %s", time_of(span) / 1000.0, flight->names[span->func]);
+		for (uint32_t at = order[i]; at != NO_SPAN; at = spans[at].parent) {
+			const char *caller = other_caller(flight, spans, at);
+
+			if (caller)
+				fprintf(out, " <- %s", caller);
+			if (spans[at].parent != NO_SPAN)
+				fprintf(out, " <- %s", flight->names[spans[spans[at].parent].func]);
+		}
 		fprintf(out, "\n");
 	}
 	free(order);
@@ -243,19 +277,20 @@ void export_chrome(const struct flight *flight, const char *path)
 	free(spans);
 }
 
-/* A place in the tree of all stacks, and how many calls were there. */
+/* A place in the tree of all stacks: how many calls were there, and their own time in ns. */
 struct node {
 	uint32_t	parent, func, task;
 	uint32_t	next;		/* with the same hash */
-	uint64_t	count;
+	uint64_t	count, time;
 };
 
 void export_folded(const struct flight *flight, const char *path)
 {
 	uint32_t *heads, *of, mask = 1, nr = 1;
-	struct node *nodes = xrealloc(NULL, 1, sizeof(*nodes));
+	struct node *nodes = calloc(1, sizeof(*nodes));
 	struct span *spans = flight_spans(flight);
 	FILE *out = strcmp(path, "-") ? fopen(path, "w") : stdout;
+	bool returns = false;
 
 	if (!out)
 		die("%s: %s", path, strerror(errno));
@@ -264,7 +299,7 @@ void export_folded(const struct flight *flight, const char *path)
 	mask--;
 	heads = calloc(mask + 1, sizeof(*heads));
 	of = xrealloc(NULL, flight->nr_calls, sizeof(*of));
-	if (!heads)
+	if (!heads || !nodes)
 		die("no memory");
 	for (size_t i = 0; i < flight->nr_calls; i++) {
 		const struct span *span = &spans[i];
@@ -279,10 +314,13 @@ void export_folded(const struct flight *flight, const char *path)
 			nodes = grow(nodes, nr, sizeof(*nodes));
 			at = nr++;
 			nodes[at] = (struct node){ parent, span->func, span->task,
-						     heads[hash], 0 };
+						     heads[hash], 0, 0 };
 			heads[hash] = at;
 		}
+		returns |= span->returns;
 		nodes[at].count++;
+		nodes[at].time += time_of(span);
+		nodes[parent].time -= time_of(span);
 		of[i] = at;
 	}
 	for (uint32_t i = 1; i < nr; i++) {
@@ -293,7 +331,7 @@ void export_folded(const struct flight *flight, const char *path)
 		fprintf(out, "%s", flight->tasks[nodes[i].task].comm);
 		while (depth)
 			fprintf(out, ";%s", flight->names[stack[--depth]]);
-		fprintf(out, " %" PRIu64 "\n", nodes[i].count);
+		fprintf(out, " %" PRIu64 "\n", returns ? nodes[i].time : nodes[i].count);
 	}
 	if (ferror(out) | fclose(out))
 		die("%s: %s", path, strerror(errno));

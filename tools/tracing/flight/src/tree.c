@@ -4,9 +4,10 @@
  * belongs below the youngest open call of its task that is its caller, and what is above that has
  * ended by then.
  *
- * An interrupt or exception comes from a function asm_*. It lies on top of what the task does, and
- * ends nothing. A caller that is no traced function, because it was inlined or is notrace, is known
- * by its other calls: they are side by side. What begins in user mode ends all calls.
+ * An interrupt or exception comes from a function asm_*; if the caller is not known, its first
+ * function tells. It lies on top of what the task does, and ends nothing. A caller that is no traced
+ * function, because it was inlined or is notrace, is known by its other calls: they are side by side.
+ * What begins in user mode ends all calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,16 +72,35 @@ static unsigned int open_at(const struct stack *s, uint64_t time, const struct s
 	return depth;
 }
 
+/* The last return that is known. How long other calls go on, nobody knows: the task may have ended. */
+static uint64_t last_end(const struct stack *s, const struct span *spans)
+{
+	uint64_t time = s->next;
+
+	for (unsigned int i = 0; i < s->depth; i++)
+		if (spans[s->span[i]].returns && spans[s->span[i]].end > time)
+			time = spans[s->span[i]].end;
+	return time;
+}
+
 enum {
 	TRACED		= 1,	/* its own calls are recorded */
 	INTERRUPT	= 2,
 	FROM_USER	= 4,	/* called by user mode only */
 	TO_USER		= 8,	/* the last one before user mode */
+	IN_INTERRUPT	= 16,	/* called by interrupts only */
 };
+
+static bool only_in_interrupts(const char *name)
+{
+	return !strncmp(name, "__sysvec_", 9) || !strcmp(name, "__common_interrupt") ||
+	       !strcmp(name, "irq_enter_rcu") || !strcmp(name, "irq_exit_rcu");
+}
 
 static unsigned char kind_of(const char *name)
 {
 	return (strncmp(name, "asm_", 4) ? 0 : INTERRUPT) |
+	       (only_in_interrupts(name) ? IN_INTERRUPT : 0) |
 	       (strncmp(name, "do_syscall_", 11) ? 0 : FROM_USER) |
 	       (strstr(name, "exit_to_user_mode") ? TO_USER : 0);
 }
@@ -164,13 +184,13 @@ struct span *flight_spans(const struct flight *flight)
 			.cpu = call->cpu, .parent = parent ? parent - spans : NO_SPAN,
 			.depth = parent && parent->depth < UINT16_MAX ? parent->depth + 1 : 0,
 			.interrupt = kinds[call->caller] & INTERRUPT ||
+				     kinds[call->func] & IN_INTERRUPT ||
 				     (parent && parent->interrupt) };
 		s->next = time + 2;
 		push(s, i, call->caller);
 	}
 	for (size_t i = 0; i < flight->nr_tasks; i++) {
-		/* How long it goes on then, nobody knows: the task may have ended. */
-		cut(&stacks[i], 0, stacks[i].next, spans);
+		cut(&stacks[i], 0, last_end(&stacks[i], spans), spans);
 		free(stacks[i].span);
 		free(stacks[i].caller);
 	}

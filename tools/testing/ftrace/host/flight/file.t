@@ -96,18 +96,22 @@ my ($status, $said) = flight("show $dir/file");
 is($status, 0, 'a file is shown') or diag($said);
 is($said, <<'END', 'as trees') or diag($said);
 # host=there
-             one-7       [000]      0.000001:      8.500 us | read
+             one-7       [000]      0.000001:      8.500 us | read <-syscall
              one-7       [000]      0.000002:      7.500 us |   vfs_read
-             one-7       [000]      0.000003:      2.500 us |     irq [interrupt]
+             one-7       [000]      0.000003:      2.500 us |     irq <-asm_irq [interrupt]
              one-7       [000]      0.000003:      2.000 us |       lock [interrupt]
              one-7       [000]      0.000005:      4.000 us |     lock
-            two?-8       [000]      0.000006:      0.002 us | lock
-             one-7       [000]      0.000009:      0.002 us | read
+            two?-8       [000]      0.000006:      0.002 us | lock <-syscall
+             one-7       [000]      0.000009:      0.002 us | read <-syscall
 END
 ($status, $said) = flight("show --flat --reverse $dir/file");
 like($said, qr/^# host=there\n +one-7 +\[000\] +0.000009: read <-syscall\n/, '--flat --reverse');
-($status, $said) = flight("show --slowest 1 $dir/file");
-like($said, qr/\| read$/m, '--slowest');
+($status, $said) = flight("show --slowest 2 $dir/file");
+like($said, qr/\| read <- syscall\n.*\| vfs_read <- read <- syscall\n\z/, '--slowest');
+($status, $said) = flight("show -p one $dir/file");
+is(scalar(() = $said =~ /one-7 /g) . scalar(() = $said =~ /two/g), '60', '-p takes the name of a task');
+($status, $said) = flight("show -p three $dir/file");
+like("$status $said", qr/^1 flight: .*: no calls of three$/, '  and says if there is none');
 ($status, $said) = flight("export --folded -o - $dir/file");
 is(join('', sort $said =~ /.*\n/g), <<'END', '--folded');
 one;read 2
@@ -130,25 +134,38 @@ spew(file(section(1, "\0"), section(2, "read\0exc_fault\0prepare\0fault\0do_sysc
 	section(3, pack 'lZ*', 7, 'one'),
 	section(4, join '', map { map { number($_) } 1000, 0, 0, @$_, 0 } [0, 4], [2, 5], [3, 1], [0, 4], [3, 1]), section(5, '')));
 ($status, $said) = flight("show $dir/file");
-is(join('', $said =~ /\|( +\w+)$/mg), ' read prepare fault read   fault', 'what begins in user mode ends all calls');
+is(join('', $said =~ /\|( +\w+)(?: <-\w+)?$/mg), ' read prepare fault read   fault', 'what begins in user mode ends all calls');
 
 # Returns: a call that has one is open until then, also if another function is a caller meanwhile.
-spew(file(section(1, "\0"), section(2, "?\0read\0lock\0wait\0irq\0"), section(3, pack 'lZ*', 7, 'one'),
+spew(file(section(1, "\0"), section(2, "?\0read\0lock\0wait\0irq_exit_rcu\0"), section(3, pack 'lZ*', 7, 'one'),
 	section(4, join '', map { map { number($_) } 1000, 0, 0, @$_ } [1, 0, 4501], [2, 1, 501], [3, 1, 0], [4, 0, 101],
-		[2, 3, 101], [1, 0, 0]), section(5, '')));
+		[2, 3, 101], [1, 0, 20001], [2, 1, 18501]), section(5, '')));
 ($status, $said) = flight("show $dir/file");
 is($said =~ s/.*:\s+(\S+ us)/$1/gmr, <<'END', 'returns end calls');
 4.500 us | read
 0.500 us |   lock
 1.000 us |   wait
-0.100 us |   irq
-0.100 us |   lock
-0.002 us | read
+0.100 us |   irq_exit_rcu [interrupt]
+0.100 us |   lock <-wait
+20.000 us | read
+18.500 us |   lock
+END
+($status, $said) = flight("show --slowest 2 $dir/file");
+is($said =~ s/.*:\s+(\S+ us)/$1/gmr, <<'END', '--slowest leaves callers out that did little else');
+18.500 us | lock <- read
+4.500 us | read
+END
+($status, $said) = flight("export --folded -o - $dir/file");
+is(join('', sort $said =~ /.*\n/g), <<'END', '--folded has times');
+one;read 4300
+one;read;irq_exit_rcu 100
+one;read;lock 19100
+one;read;wait 1000
 END
 flight("export --chrome -o $dir/chrome.json $dir/file");
 $events = decode_json(scalar `cat $dir/chrome.json`)->{traceEvents};
 is_deeply([map { "$_->{name} $_->{cat}" } grep { $_->{ph} eq 'B' && $_->{pid} == 1 } @$events],
-	['read recorded', 'lock recorded', 'wait inferred', 'irq recorded', 'lock recorded', 'read inferred'],
+	['read recorded', 'lock recorded', 'wait inferred', 'lock recorded', 'read recorded', 'lock recorded'],
 	'  also in what is exported');
 
 # Any calls: coarse clocks, large times, interrupts, tasks that move to another CPU.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # tools/tracing/flight in a guest: its snapshots have the calls of the file trace, a trigger takes one
-# where it should, and it is exported.
+# where it should, and it is exported. The cases of flight-recorder.rst are found as they are there.
 
 use strict;
 use warnings;
@@ -25,7 +25,25 @@ is(system("make -s -C $root/tools/tracing/flight O=$dir/programs STATIC=1 > $dir
 	'the program builds') or diag(`cat $dir/log`);
 copy("$FindBin::Bin/guest.sh", "$dir/programs/guest.sh");
 chmod 0755, "$dir/programs/guest.sh";
-my $said = `$root/tools/vm/guest -k '$image' -d $dir/programs -l $dir/console -t 280 -a kunit.enable=0 /host/programs/guest.sh 2>&1`;
+mkdir "$dir/slow";
+copy($_, "$dir/slow") for glob "$FindBin::Bin/slow/*";
+is(system("make -s -C $build/small M=$dir/slow modules > $dir/log 2>&1"), 0, 'the slow driver builds') or diag(`cat $dir/log`);
+copy("$dir/slow/slow.ko", "$dir/programs/slow.ko");
+
+# The commands of the document. Who waits for a trigger is waited for until it does, and behind the next one.
+my $doc = do { local (@ARGV, $/) = "$root/Documentation/trace/flight-recorder.rst"; <> };
+my ($section) = $doc =~ /^Finding what was slow\n(.*?)^How it works/ms;
+my ($waits, @cases) = ('', 'cd /tmp', 'cp /host/programs/slow.ko .', 'export PATH=$PATH:/host/programs PAGER=cat');
+for ($section =~ /^  # (.*)/mg) {
+	my $behind = s/ &$// ? ' 2> said & until grep -q waiting said; do sleep 0.1; done' : $waits;
+	$waits = $behind eq $waits ? '' : '; wait; rm said';
+	s/'/'\\''/g;
+	push @cases, "echo '# $_'", s/'\\''/'/gr . $behind;
+}
+open my $cases, '>', "$dir/programs/cases.sh" or die "$dir: $!\n";
+print {$cases} map { "$_\n" } @cases;
+close $cases or die "$dir: $!\n";
+my $said = `$root/tools/vm/guest -k '$image' -d $dir/programs -l $dir/console -t 400 -a kunit.enable=0 /host/programs/guest.sh 2>&1`;
 is($?, 0, 'the guest ends') or diag(substr $said, -2000);
 $said =~ s/\r//g;
 
@@ -50,8 +68,8 @@ cmp_ok(scalar @want, '>', 10, 'the trace has calls');
 # The trace rounds times.
 s/^(\d+ \d+) [\d.]+/$1/ for @want, @got;
 is("@got", "@want", 'a snapshot has the calls of the trace');
-like(show('few'), qr/us \| (\s*)ksys_read\n.*us \| \1  vfs_read\n/, '  as trees');
-like(show('all'), qr/-\d+ .*\| +iterate_dir\n/, 'another one has the calls of all functions');
+like(show('few'), qr/us \| (\s*)ksys_read <-\w+\n.*us \| \1  vfs_read\n/, '  as trees');
+like(show('all'), qr/-\d+ .*\| +iterate_dir\b/, 'another one has the calls of all functions');
 like(show('returns'), qr/us \| ( *)ksys_read\n(?:.*us \| \1 +.*\n)*?.*us \| \1  vfs_read\n/, '  also with returns');
 system "$dir/programs/flight export --chrome -o $dir/returns.json $file{returns}";
 cmp_ok(scalar(() = `cat $dir/returns.json` =~ /^\{"ph":"E","cat":"recorded"/mg), '>', 1000, '    which are recorded');
@@ -67,6 +85,17 @@ is(system("$dir/programs/flight export --chrome -o $dir/chrome.json $file{all}")
 open my $in, '<:raw', "$dir/chrome.json" or die "$dir: $!\n";
 my $events = decode_json(join '', <$in>)->{traceEvents};
 cmp_ok(scalar @$events, '>', 1000, '  with many slices');
+
+
+# The answers of the document.
+like($said, qr/--slowest 1 lock.flight\n(?:# .*\n| .* \| schedule <- .* <- mutex_lock <- slow_write \[slow\] <- vfs_write.*\n)+# flight/,
+	'the case of a lock: who waits');
+like($said, qr/\n +kworker.* slow_flush \[slow\]\n +kworker.* msleep\n(?:.*\n){0,9}.* slow_write_late \[slow\]/, '  and who has it');
+like($said, qr/tail -n 3\n(?:dd;.*\n){0,2}dd;.*;read_zero;handle_mm_fault;.*\n/, 'the case of page faults');
+like($said, qr/--slowest 1 late.flight\n(?:# .*\n| .* \| slow_read_registers \[slow\] <- slow_read.*\n)+# flight/,
+	'the case of a late timer: what ran');
+my ($began, $interrupt) = $said =~ /([\d.]+): +\S+ us \| +slow_read_registers \[slow\]\n(?:.*\w\n)+.* ([\d.]+): .*\[interrupt\]\n/;
+cmp_ok(($interrupt // 0) - ($began // 0), '>', 0.1, '  without an interrupt');
 
 # depth FILE: how many rows of slices a picture has. speedscope draws one every 20 pixels, in light colours.
 sub depth {
