@@ -43,7 +43,7 @@ sync
 wait
 show_file trigger
 $H/flight status
-. $H/cases.sh
+sh $H/cases.sh
 $H/flight start --cpu 1
 echo "one CPU $(cat $T/tracing_cpumask)"
 $H/flight start
