@@ -60,6 +60,10 @@ unsigned long parse_number(const char *text, unsigned long most);
 void flight_write(const struct flight *flight, const char *path);
 struct flight *flight_read(const char *path);
 
+/* names.c */
+void read_symbols(void);
+uint32_t name_of(struct flight *flight, uint32_t address);
+
 /* tree.c */
 struct span *flight_spans(const struct flight *flight);
 

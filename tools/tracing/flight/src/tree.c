@@ -5,9 +5,9 @@
  * ended by then.
  *
  * An interrupt or exception comes from a function asm_*; if the caller is not known, its first
- * function tells. It lies on top of what the task does, and ends nothing. A caller that is no traced
- * function, because it was inlined or is notrace, is known by its other calls: they are side by side.
- * What begins in user mode ends all calls.
+ * function tells. It lies on top of what the task does, and ends nothing. A caller that is no
+ * traced function, because it was inlined or is notrace, is known by its other calls: they are
+ * side by side. What begins in user mode ends all calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static unsigned int open_at(const struct stack *s, uint64_t time, const struct s
 	return depth;
 }
 
-/* The last return that is known. How long other calls go on, nobody knows: the task may have ended. */
+/* The last return. How long calls without one go on, nobody knows: the task may have ended. */
 static uint64_t last_end(const struct stack *s, const struct span *spans)
 {
 	uint64_t time = s->next;
