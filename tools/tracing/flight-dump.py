@@ -8,12 +8,14 @@
 #
 #   (gdb) flight		the last 20 calls of each CPU
 #   (gdb) flight 1000		the last 1000
+#   (gdb) flight -o FILE	writes all of them to a file for the program flight, which shows trees
+#   (gdb) flight -o FILE NAME	only those of the recorder of this instance, if there are more
 #
 # If returns are recorded, they are shown, too, and at the end the calls of each task that had not
 # returned, as far as the rings have them: the task's stack.
 #
-#   drgn -c vmcore -s vmlinux flight-dump.py [NUMBER]
-#   drgn -s vmlinux flight-dump.py [NUMBER]	(the kernel that runs)
+#   drgn -c vmcore -s vmlinux flight-dump.py [NUMBER | -o FILE [NAME]]
+#   drgn -s vmlinux flight-dump.py [NUMBER | -o FILE [NAME]]	(the kernel that runs)
 #
 # drgn needs a vmlinux with debug information. It knows where the kernel was loaded; gdb has to be told
 # the offset from a random address, which the dump has as KERNELOFFSET: "symbol-file -o 0x12000000
@@ -23,11 +25,13 @@
 
 import struct
 import sys
+import zlib
 
 try:
     import gdb
 except ImportError:
     import drgn
+    from drgn.helpers.linux.pid import find_task
 
 # struct ftrace_flight
 CPU, TIMED, NAME, START, STOP = 16, 24, 32, 48, 64
@@ -70,6 +74,10 @@ class Gdb:
         text = gdb.execute('info symbol %#x' % address, to_string=True)
         return None if text.startswith('No symbol') else text.split()[0]
 
+    def comm(self, pid):
+        """The name of a task; None if it has ended, or is not known."""
+        return None
+
 
 class Drgn:
     """The same, as drgn knows it."""
@@ -94,6 +102,10 @@ class Drgn:
             return self.program.symbol(address).name
         except LookupError:
             return None
+
+    def comm(self, pid):
+        task = find_task(self.program, pid)
+        return task.comm.string_().decode(errors='replace') if task else None
 
 
 kernel = Gdb() if 'gdb' in globals() else Drgn(prog)  # noqa: F821
@@ -256,70 +268,134 @@ class Recorder:
             limit = min(limit, time + (calls + 1) * step)
         return (max(limit, time) - time) // (calls + 1)
 
+    def entries(self):
+        """The calls and returns of each CPU."""
+        per_cpu = ((cpu, (u64(self.address + CPU) + offset) & 0xffffffffffffffff) for cpu, offset in cpus())
+        return [[(time, cpu, *call) for time, *call in self.calls(ring)] for cpu, ring in per_cpu]
+
     def show(self, last):
         print('recorder of %s' % (self.name or 'the top level'))
-        entries = []
-        for cpu, offset in cpus():
-            ring = (u64(self.address + CPU) + offset) & 0xffffffffffffffff
-            entries.append([(time, cpu, *call) for time, *call in self.calls(ring)])
-            for time, _, pid, site, caller in entries[-1][-last:]:
-                time = (self.clock(time) + 500) // 1000
-                call = '%s <-%s' % (name_of(site), name_of(caller))
-                if caller == RETURN:
-                    call = '} /* %s */' % name_of(site)
-                print('%7d [%03d] %5d.%06d: %s' % (pid, cpu, time // 1000000, time % 1000000, call))
-        if any(call[-1] == RETURN for of_cpu in entries for call in of_cpu):
-            self.show_open(sorted(sum(entries, []), key=lambda call: call[0]))
+        entries = self.entries()
+        for time, cpu, pid, site, caller in (entry for of_cpu in entries for entry in of_cpu[-last:]):
+            time = (self.clock(time) + 500) // 1000
+            call = '%s <-%s' % (name_of(site), name_of(caller))
+            if caller == RETURN:
+                call = '} /* %s */' % name_of(site)
+            print('%7d [%03d] %5d.%06d: %s' % (pid, cpu, time // 1000000, time % 1000000, call))
+        calls, tasks = spans(entries)
+        if not any(call.end for call in calls):
+            return
+        for (pid, _), still_open in sorted(tasks.items()):
+            if still_open:
+                print('%7d open: %s' % (pid, ' <- '.join(name_of(call.site) for call in reversed(still_open))))
 
-    def show_open(self, entries):
-        """The calls of each task that have no return, the innermost one first."""
-        tasks = {}
-        for _, cpu, pid, site, caller in entries:
-            calls = tasks.setdefault((pid, 0 if pid else cpu), [])
-            if caller != RETURN:
-                # A call whose return was not recorded ends with its caller.
-                above = (n for n in range(len(calls), 0, -1) if name_of(calls[n - 1]) == name_of(caller))
-                del calls[next(above, len(calls)):]
-                calls.append(site)
-            else:
-                # If the call is older than the rings, nothing that is open was called outside of it.
-                at = len(calls) - 1 - calls[::-1].index(site) if site in calls else 0
-                del calls[at:]
-        for (pid, _), calls in sorted(tasks.items()):
-            if calls:
-                print('%7d open: %s' % (pid, ' <- '.join(name_of(site) for site in reversed(calls))))
-
-
-def flight(argument):
-    """The last calls of all recorders; @argument is their number for each CPU."""
-    try:
-        last = int(argument or '20')
-    except ValueError:
+    def write(self, path):
+        """The file that tools/tracing/flight/src/file.c describes."""
+        calls, tasks = spans(self.entries())
+        banner = kernel.symbol('linux_banner')
+        banner = read(banner, 128).split(b'\n')[0].decode() if banner else '?'
+        task_numbers = {task: n for n, task in enumerate(tasks)}
+        functions = {}
+        data = bytearray()
         last = 0
-    if last < 1:
-        raise Wrong('usage: flight [NUMBER]')
+        for call in calls:
+            time = max(self.clock(call.time), last)
+            call.end = max(self.clock(call.end), time) - time + 1 if call.end else 0
+            function, caller = (functions.setdefault(name_of(at), len(functions)) for at in (call.site, call.caller))
+            for value in (time - last, call.cpu, task_numbers[call.task], function, caller, call.end):
+                data += number(value)
+            last = time
+        comms = ((pid, kernel.comm(pid) if pid else '<idle>') for pid, _ in tasks)
+        with open(path, 'wb') as out:
+            out.write(b'FLIGHT\0\2')
+            for kind, content in enumerate((
+                    ('kernel=%s\nrecorder=%s\n' % (banner, self.name)).encode() + b'\0',
+                    b''.join(name.encode() + b'\0' for name in functions),
+                    b''.join(struct.pack('<i', pid) + (comm or '?').encode() + b'\0' for pid, comm in comms),
+                    bytes(data), b''), 1):
+                packed = zlib.compress(content)
+                out.write(struct.pack('<LLQQ', kind, zlib.crc32(content), len(content), len(packed)) + packed)
+        print('%d calls of %d tasks' % (len(calls), len(tasks)))
+
+
+class Call:
+    def __init__(self, time, cpu, task, site, caller):
+        self.time, self.cpu, self.task, self.site, self.caller = time, cpu, task, site, caller
+        self.end = None
+
+
+def spans(entries):
+    """All calls by time, with the times of their returns; and those of each task that have not returned."""
+    calls, tasks = [], {}
+    for time, cpu, pid, site, caller in sorted(sum(entries, []), key=lambda entry: entry[0]):
+        task = pid, 0 if pid else cpu
+        still_open = tasks.setdefault(task, [])
+        if caller != RETURN:
+            # A call whose return was not recorded ends with its caller.
+            above = (n for n in range(len(still_open), 0, -1) if name_of(still_open[n - 1].site) == name_of(caller))
+            del still_open[next(above, len(still_open)):]
+            calls.append(Call(time, cpu, task, site, caller))
+            still_open.append(calls[-1])
+            continue
+        # If the call is older than the rings, nothing that is open was called outside of it.
+        while still_open:
+            call = still_open.pop()
+            if call.site == site:
+                call.end = time
+                break
+    return calls, tasks
+
+
+def number(value):
+    """7 bits a byte, the lowest ones first; bit 7 says that there are more."""
+    data = bytearray()
+    while value > 0x7f:
+        data.append(value & 0x7f | 0x80)
+        value >>= 7
+    data.append(value)
+    return data
+
+
+def recorders():
+    """All recorders, the youngest one first."""
     head = kernel.symbol('ftrace_flights')
     if head is None:
         raise Wrong('this kernel has no flight recorder')
     at = u64(head)
-    if at == head:
-        print('no flight recorder runs')
     while at != head:
-        Recorder(at).show(last)
+        yield Recorder(at)
         at = u64(at)
+
+
+def flight(words):
+    """The last calls of all recorders, or a file."""
+    if words[:1] == ['-o'] and 2 <= len(words) <= 3:
+        found = [r for r in recorders() if r.name == words[2]] if len(words) == 3 else list(recorders())
+        if len(found) != 1:
+            raise Wrong('which recorder? ' + ', '.join(r.name or "''" for r in recorders()))
+        found[0].write(words[1])
+        return
+    last = int(words[0]) if len(words) == 1 and words[0].isdigit() else 0 if words else 20
+    if last < 1:
+        raise Wrong('usage: flight [NUMBER | -o FILE [NAME]]')
+    some = False
+    for some in recorders():
+        some.show(last)
+    if not some:
+        print('no flight recorder runs')
 
 
 def command():
     """Gives gdb the command."""
     class Flight(gdb.Command):
-        """flight [NUMBER]: the last calls that flight recorders have recorded on each CPU."""
+        """flight [NUMBER | -o FILE [NAME]]: the last calls that flight recorders have recorded on each CPU."""
 
         def __init__(self):
             super().__init__('flight', gdb.COMMAND_DATA)
 
         def invoke(self, argument, from_tty):
             try:
-                flight(argument)
+                flight(gdb.string_to_argv(argument))
             except Wrong as wrong:
                 raise gdb.GdbError(str(wrong))
 
@@ -330,6 +406,6 @@ if 'gdb' in globals():
     command()
 else:
     try:
-        flight(' '.join(sys.argv[1:]))
+        flight(sys.argv[1:])
     except Wrong as wrong:
         sys.exit('flight: %s' % wrong)

@@ -115,7 +115,8 @@ if (!ok(!$ended, 'the guest has traces')) {
 	done_testing();
 	exit;
 }
-my $live = gdb("target remote $dir/gdb", 'flight 100000', "monitor dump-guest-memory $dir/dump",
+my $live = gdb("target remote $dir/gdb", 'flight 100000', "flight -o $dir/none", "flight -o $dir/other other",
+	"flight -o $dir/returns returns", "monitor dump-guest-memory $dir/dump",
 	$drgn ? "monitor dump-guest-memory -p $dir/paged" : (),
 	'monitor quit');
 waitpid $pid, 0;
@@ -135,6 +136,19 @@ SKIP: {
 	is_deeply([$returns =~ /^ +\d+ (open: .*)/mg], [('open: vfs_write <- ksys_write') x 2], 'open calls are shown');
 }
 
+like($live, qr/^which recorder\? other, |^which recorder\? returns, other, ''$/m, 'what goes to a file has a name');
+SKIP: {
+	skip 'no libtracefs', 2 if system('pkg-config --exists libtracefs zlib');
+	system "make -s -C $root/tools/tracing/flight O=$dir > $dir/log 2>&1";
+	my $shown = `$dir/flight show --flat $dir/other 2>&1`;
+	# The program shows no flags, and does not round times.
+	my ($got, $want) = map { join "\n", sort map { s/^(\S+ \S+) \S+/$1/r } split /\n/ }
+		calls($shown =~ s/\] /] ..... /gr), $want{other};
+	same($got, $want, 'the program shows the calls of a file from a dump');
+	skip 'no returns on this kernel', 1 if !-e "$dir/returns";
+	like(`$dir/flight show $dir/returns 2>&1`, qr/us \| ksys_write.*\n.*us \|   vfs_write\n/, '  with returns');
+}
+
 my $few = gdb('flight 3', 'flight none', 'flight 0');
 like($few, qr/usage: flight/, 'what is no number is refused') or diag($few);
 
@@ -142,7 +156,9 @@ if ($drgn) {
 	my $command = "timeout 240 drgn -c $dir/paged -s '$kernel/vmlinux' '$script'";
 	my $dead = `$command 100000 2>&1`;
 	same(calls($dead), calls($live), 'drgn shows the same calls') or diag(substr $dead, 0, 500);
-	is(`$command none 2>&1`, "flight: usage: flight [NUMBER]\n", 'drgn says what is no number');
+	like(`$command -o $dir/drgn other 2>&1`, qr{^\d+ calls of \d+ tasks\n\z}, '  and writes them to a file');
+	like(`$dir/flight show $dir/drgn 2>&1 | head`, qr{^ +sh-\d+ .* vfs_read\n}m, '    with names of tasks') if -x "$dir/flight";
+	is(`$command none 2>&1`, "flight: usage: flight [NUMBER | -o FILE [NAME]]\n", 'drgn says what is no number');
 }
 
 SKIP: {
