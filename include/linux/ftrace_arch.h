@@ -246,6 +246,7 @@ void arch_ftrace_sync(void);
 #ifdef CONFIG_FTRACE_FLIGHT
 bool arch_ftrace_cycles_usable(void);
 bool arch_ftrace_clock_is_cycles(u64 (*clock)(void));
+u64 arch_ftrace_cycles_of(unsigned long ns);
 int arch_ftrace_watch_timer(void (*probe)(void *data, int vector), void *data);
 void arch_ftrace_unwatch_timer(void (*probe)(void *data, int vector), void *data);
 #endif

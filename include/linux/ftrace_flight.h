@@ -109,6 +109,8 @@ struct ftrace_flight_cursor;
  * @other: the ring that is to take the place of this one; NULL if none is
  * @turns: twice how often one did; odd in the middle of it
  * @forgotten: what @turns is, or will be, with the snapshot that is not shown any more
+ * @kept: @next when recording began again, or behind the last return: what is before that is not
+ *	taken back
  */
 struct ftrace_flight_cpu {
 	u64		next;
@@ -134,6 +136,7 @@ struct ftrace_flight_cpu {
 	struct ftrace_flight_cpu *other;
 	u32		turns;
 	u32		forgotten;
+	u64		kept;
 };
 
 /**
@@ -163,6 +166,7 @@ struct ftrace_flight_stamp {
  * @reader: the last one who has paused it, by name and number
  * @spare: other rings, with the last snapshot; NULL if there was none
  * @of: whose @spare it is, or was
+ * @thresh: calls that return within so many cycles are taken back; 0 if none is
  */
 struct ftrace_flight {
 	struct list_head			list;
@@ -180,6 +184,7 @@ struct ftrace_flight {
 	char					reader[32];
 	struct ftrace_flight			*spare;
 	struct ftrace_flight			*of;
+	u64					thresh;
 };
 
 extern struct list_head ftrace_flights;
@@ -204,7 +209,9 @@ struct task_struct;
 
 #ifdef CONFIG_FTRACE_FLIGHT_RETURNS
 extern struct ftrace_flight_cpu __percpu *ftrace_flight_returns[];
+extern u64 ftrace_flight_thresh;
 
+bool ftrace_flight_take_back(unsigned long function);
 void ftrace_flight_drop_returns(unsigned long sp);
 void ftrace_flight_init_task(struct task_struct *task);
 void ftrace_flight_exit_task(struct task_struct *task);

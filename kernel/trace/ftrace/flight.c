@@ -142,6 +142,7 @@ static void flight_lap(struct ftrace_flight_cpu __percpu *cpu, u64 next, bool ti
 		WRITE_ONCE(*slot, 0);
 	/* Two laps later the word for the next record is the same again. */
 	this_cpu_write(cpu->quiet, 0);
+	this_cpu_write(cpu->kept, 0);
 	this_cpu_inc(cpu->laps);
 	this_cpu_add(cpu->records, (end - c->base) /
 		     (timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD));
@@ -326,6 +327,8 @@ static bool flight_resume(struct ftrace_flight_cpu __percpu *cpu, bool timed)
 	if (!timed && (this_cpu_read(cpu->next) & FTRACE_FLIGHT_FIRST) &&
 	    !flight_write_time(cpu, &next, get_cycles()))
 		return false;
+	/* What readers have found while nothing was recorded stays. */
+	WRITE_ONCE(c->kept, READ_ONCE(c->next));
 	try_cmpxchg(&c->off, &off, 0);
 	/* Pairs with ftrace_flight_exchange(): one of both finds what the other has written. */
 	smp_mb();
@@ -351,6 +354,53 @@ bool ftrace_flight_slow_timed(struct ftrace_flight_cpu __percpu *cpu, u64 next)
 }
 
 #ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+/*
+ * A function returns: was it quick, and was nothing recorded since its call? Then the call is taken
+ * back, and the return is not recorded. @function is the return address into it. Called by
+ * ftrace_flight_timed_exit() in a window, in any context.
+ *
+ * The last record is the call if it says the same: what a task has recorded elsewhere, or before
+ * others ran, is before a switch. What another window has reserved and not yet written does not say
+ * so, because what is taken back is cleared first. If an interrupt has recorded something by then,
+ * the call stays.
+ *
+ * A trampoline may have recorded a call of the function by itself, from the same place, if the site
+ * got other ops meanwhile. Its return is not known. Then that call is taken back, and the caller's
+ * stays: nobody sees the difference.
+ *
+ * The last record of a group is not taken back, nor the first one, which is a time. So a group that
+ * has begun stays.
+ */
+bool ftrace_flight_take_back(unsigned long function)
+{
+	struct ftrace_flight_cpu __percpu *cpu = READ_ONCE(ftrace_flight_returns[true]);
+	const struct ftrace_return *entry = (void *)current->flight_returns;
+	struct ftrace_flight_cpu *c = this_cpu_ptr(cpu);
+	u64 next = READ_ONCE(c->next), last = next - 2 * FTRACE_FLIGHT_TIMED_RECORD;
+	u64 *slot = (u64 *)((long)last >> 1), word;
+
+	if (READ_ONCE(c->off))
+		return false;
+	/* Without room for another entry, what the function has called has no returns. */
+	if (!(next & FTRACE_FLIGHT_TIMED_FIRST) || next == READ_ONCE(c->kept) ||
+	    !((unsigned long)entry & FTRACE_RETURN_FULL))
+		goto keep;
+	word = flight_call_word(function - MCOUNT_INSN_SIZE, entry->caller, last);
+	if (READ_ONCE(slot[1]) != word || get_cycles() - slot[0] >= READ_ONCE(ftrace_flight_thresh))
+		goto keep;
+	WRITE_ONCE(slot[1], 0);
+	if (this_cpu_try_cmpxchg(cpu->next, &next, last))
+		return true;
+	WRITE_ONCE(slot[1], word);
+keep:
+	/* The return comes next, perhaps behind the time of a group. All up to it stays. */
+	next = READ_ONCE(c->next);
+	if (!(next & FTRACE_FLIGHT_TIMED_FIRST))
+		next += 2 * FTRACE_FLIGHT_TIMED_RECORD;
+	WRITE_ONCE(c->kept, next + 2 * FTRACE_FLIGHT_TIMED_RECORD);
+	return false;
+}
+
 /*
  * Entries that are left of what did not return, such as functions from which the machine was
  * suspended, are taken off until the one for @sp is the first. Called by ftrace_flight_exit(). Any

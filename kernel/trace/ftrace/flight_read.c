@@ -123,19 +123,42 @@ static u32 flight_first_pid(const struct ftrace_flight *flight,
 	return cursor->snap.pid;
 }
 
+/*
+ * What is before that place may be overwritten, if @next is where the CPU records. If calls may be
+ * taken back, others may have been written before, up to the last place in the group.
+ */
+static u64 flight_reach(const struct ftrace_flight *flight, u64 next)
+{
+	return flight->thresh ? next | FTRACE_FLIGHT_TIMED_FIRST : next;
+}
+
 /* The place of the oldest record: behind what was cleared, unless that is overwritten. */
-static struct ftrace_flight_place flight_oldest(const struct ftrace_flight_cpu *snap)
+static struct ftrace_flight_place flight_oldest(const struct ftrace_flight *flight,
+						const struct ftrace_flight_cpu *snap)
 {
 	u64 age = ftrace_flight_where(snap).lap - snap->cleared_lap;
-	unsigned long cleared = (long)snap->cleared >> 1, next = flight_next_pos(snap);
+	unsigned long cleared = (long)snap->cleared >> 1;
+	unsigned long next = (long)flight_reach(flight, snap->next) >> 1;
 
 	if (cleared && (!age || (age == 1 && cleared >= next)))
 		return (struct ftrace_flight_place){ cleared, !age };
 	return (struct ftrace_flight_place){ next };
 }
 
+/* Where a ring ends for a reader: what is behind may be taken back while its CPU records. */
+static u64 flight_stays(const struct ftrace_flight_cpu *snap)
+{
+	u64 group = snap->next & ~(u64)FTRACE_FLIGHT_TIMED_FIRST;
+
+	if ((snap->kept & ~(u64)FTRACE_FLIGHT_TIMED_FIRST) != group)
+		return group;
+	/* The last return may not be recorded yet. */
+	return min(snap->kept, snap->next);
+}
+
 /* What is known of a ring, all of it of the same moment. Returns false if there was none. */
-static bool flight_snap(const struct ftrace_flight_cpu *c, struct ftrace_flight_cpu *snap)
+static bool flight_snap(const struct ftrace_flight *flight, const struct ftrace_flight_cpu *c,
+			struct ftrace_flight_cpu *snap)
 {
 	u32 turns = READ_ONCE(c->turns);
 	struct ftrace_flight_at at, now;
@@ -150,6 +173,8 @@ static bool flight_snap(const struct ftrace_flight_cpu *c, struct ftrace_flight_
 	/* Who reads while the CPU records knows no end. */
 	if (!snap->off)
 		snap->stopped = U64_MAX;
+	if (!snap->off && flight->thresh)
+		snap->next = flight_stays(snap);
 	/* As above. */
 	smp_rmb();
 	now = ftrace_flight_where(c);
@@ -174,9 +199,9 @@ void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flig
 	if (!ftrace_flight_has_ring(c))
 		return;
 	/* A window that was open before recording was switched off may still write. */
-	while (!flight_snap(c, &cursor->snap) && ++tries < 16)
+	while (!flight_snap(flight, c, &cursor->snap) && ++tries < 16)
 		;
-	cursor->place = flight_oldest(&cursor->snap);
+	cursor->place = flight_oldest(flight, &cursor->snap);
 	cursor->pid = flight_first_pid(flight, cursor);
 }
 
@@ -184,14 +209,15 @@ void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flig
  * Copy a ring while its CPU may record. What the CPU has overwritten meanwhile counts as cleared.
  * Returns false if that is all.
  */
-static bool flight_copy_ring(const struct ftrace_flight_cpu *c, struct ftrace_flight_cpu *to)
+static bool flight_copy_ring(const struct ftrace_flight *flight, const struct ftrace_flight_cpu *c,
+			     struct ftrace_flight_cpu *to)
 {
 	unsigned long shift = to->base - c->base;
 	struct ftrace_flight_cpu snap;
 	struct ftrace_flight_at at;
 	u64 lap;
 
-	if (!flight_snap(c, &snap))
+	if (!flight_snap(flight, c, &snap))
 		return false;
 	/*
 	 * Backwards: the word of a record before its time, as in flight_step(). The tasks of groups
@@ -209,6 +235,7 @@ static bool flight_copy_ring(const struct ftrace_flight_cpu *c, struct ftrace_fl
 	/* Then where the CPU is: it writes @next before it writes a record. */
 	smp_rmb();
 	at = ftrace_flight_where(c);
+	at.next = flight_reach(flight, at.next);
 	lap = ftrace_flight_where(&snap).lap;
 	if (at.lap - lap > 1 || (at.lap != lap && (long)at.next > (long)snap.next))
 		return false;
@@ -246,7 +273,7 @@ static bool flight_copy_cpu(const struct ftrace_flight *flight, int cpu, bool sn
 	asked = READ_ONCE(c->other);
 	if (snapshot && !asked)
 		from = per_cpu_ptr(flight->spare->cpu, cpu);
-	if (!flight_copy_ring(from, to))
+	if (!flight_copy_ring(flight, from, to))
 		return false;
 	if (snapshot ? c->forgotten == turns + (asked ? 2 : 0) : asked) {
 		to->cleared = to->next;
@@ -306,7 +333,7 @@ static bool flight_go_on(const struct ftrace_flight *flight, struct ftrace_fligh
 	if (!ftrace_flight_has_ring(c))
 		return false;
 	/* Nor in the middle of flight_lap(). A window closes after its record is written. */
-	while (!flight_snap(c, &now) || ((now.laps ^ now.next) & 1) ||
+	while (!flight_snap(flight, c, &now) || ((now.laps ^ now.next) & 1) ||
 	       READ_ONCE(per_cpu(ftrace_flight_depth, cursor->cpu))) {
 		if (++tries > SETTLES)
 			return false;
@@ -319,7 +346,7 @@ static bool flight_go_on(const struct ftrace_flight *flight, struct ftrace_fligh
 		return false;
 	age = now.laps - snap->laps + !cursor->place.wrapped;
 	cursor->place.wrapped = !age;
-	oldest = flight_oldest(&now);
+	oldest = flight_oldest(flight, &now);
 	lost = now.turns != snap->turns || age > 1 || cursor->place.wrapped < oldest.wrapped ||
 	       (cursor->place.wrapped == oldest.wrapped && cursor->place.pos < oldest.pos);
 	cursor->missed |= lost && snap->base;
@@ -457,6 +484,7 @@ static bool flight_overtaken(const struct ftrace_flight *flight,
 	/* The records first: the CPU writes @next before it writes a record. */
 	smp_rmb();
 	at = ftrace_flight_where(c);
+	at.next = flight_reach(flight, at.next);
 	age = at.lap - cursor->snap.laps + !cursor->place.wrapped;
 	return age > 1 || (age && cursor->place.pos < (unsigned long)((long)at.next >> 1)) ||
 	       flight_replaced(flight, cursor);

@@ -26,6 +26,9 @@ static DEFINE_PER_CPU(struct ftrace_flight_cpu, no_ring) = { .off = 1 };
 /* The rings of the recorder that has returns, by whether they are timed; read in windows. */
 struct ftrace_flight_cpu __percpu *ftrace_flight_returns[FTRACE_NR_THUNKS] = { &no_ring, &no_ring };
 
+/* &ftrace_flight.thresh of the one that is timed; read in windows. */
+u64 ftrace_flight_thresh;
+
 /* New tasks get a stack. */
 static bool returns_wanted;
 
@@ -109,6 +112,8 @@ static int returns_give_all(void)
 
 static void returns_set(const struct ftrace_flight *flight, struct ftrace_flight_cpu __percpu *cpu)
 {
+	if (flight->timed)
+		WRITE_ONCE(ftrace_flight_thresh, cpu == &no_ring ? 0 : flight->thresh);
 	/* Pairs with the loads of the thunks of an older recorder, which depend on the address. */
 	smp_store_release(&ftrace_flight_returns[flight->timed], cpu);
 	WRITE_ONCE(returns_wanted, ftrace_flight_returns[0] != &no_ring ||

@@ -174,6 +174,14 @@ static void flight_first_tasks(struct ftrace_flight *flight)
 			cpu_curr_snapshot(cpu)->pid);
 }
 
+/* What &ftrace_flight.thresh is with these options. */
+static u64 flight_thresh(u32 opts)
+{
+	if (!(opts & OPT_TIME) || !(opts & OPT_RETURNS))
+		return 0;
+	return arch_ftrace_cycles_of(READ_ONCE(tracing_thresh));
+}
+
 static struct ftrace_flight *flight_make(struct trace_array *tr, u32 opts)
 {
 	struct ftrace_flight *flight = ftrace_flight_make(tr->flight_size ?: default_size, tr->name,
@@ -184,8 +192,12 @@ static struct ftrace_flight *flight_make(struct trace_array *tr, u32 opts)
 		ftrace_flight_put(flight);
 		return NULL;
 	}
-	if (flight)
-		flight->returns = opts & OPT_RETURNS;
+	if (!flight)
+		return NULL;
+	flight->returns = opts & OPT_RETURNS;
+	flight->thresh = flight_thresh(opts);
+	if (flight->returns && !flight->timed && tracing_thresh)
+		pr_warn("flight: without flight-time, quick calls are recorded, too\n");
 	return flight;
 }
 
@@ -282,13 +294,12 @@ static u32 flight_opts_of(const struct ftrace_flight *flight)
  * A record has one size as long as a recorder runs, so another one takes its place; if it cannot
  * start, the old one goes on. Options of the command line come when the tracer has started.
  */
-static int flight_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
+static int flight_restart(struct trace_array *tr, u32 opts)
 {
-	u32 opts = set ? old_flags | bit : old_flags & ~bit;
 	struct ftrace_flight *old = tr->flight, *new;
 	int ret;
 
-	if (tr->current_trace != &flight_tracer || (old && flight_opts_of(old) == opts))
+	if (old && flight_opts_of(old) == opts && old->thresh == flight_thresh(opts))
 		return 0;
 	new = flight_make(tr, opts);
 	if (!new)
@@ -301,6 +312,18 @@ static int flight_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit
 	else if (!old || flight_start(tr, old))
 		pr_warn("flight: no memory, and nothing is recorded\n");
 	return ret;
+}
+
+static int flight_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
+{
+	if (tr->current_trace != &flight_tracer)
+		return 0;
+	return flight_restart(tr, set ? old_flags | bit : old_flags & ~bit);
+}
+
+static int flight_tracer_update_thresh(struct trace_array *tr)
+{
+	return flight_restart(tr, tr->current_trace_flags->val);
 }
 
 /* Who reads trace_pipe wants each event once, as it comes, and gets no calls. */
@@ -481,6 +504,7 @@ static struct tracer flight_tracer __tracer_data = {
 	.print_line	= ftrace_flight_print_line,
 	.default_flags	= &flight_flags,
 	.set_flag	= flight_tracer_set_flag,
+	.update_thresh	= flight_tracer_update_thresh,
 	.allow_instances = true,
 };
 

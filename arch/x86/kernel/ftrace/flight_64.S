@@ -298,6 +298,11 @@ SYM_FUNC_START(\name)
 	ANNOTATE_NOENDBR
 	open_window
 .Lagain\@:
+	.if	\timed
+	cmpq	$0, ftrace_flight_thresh(%rip)
+	jne	.Llook\@
+.Lrecord\@:
+	.endif
 	reserve	\size, \first, .Loff\@, .Lgroup\@, (ftrace_flight_returns + 8 * \timed)
 	.if	\timed
 	movq	%rax, %r8
@@ -319,6 +324,20 @@ SYM_FUNC_START(\name)
 	subq	%r11, %rcx
 	movq	%rcx, (8 * \timed)(%r10)
 	end_window \slow, \@
+
+	.if	\timed
+.Llook\@:
+	pushq	%rax
+	pushq	%rdx
+	movq	16(%rsp), %rdi
+	movslq	(THUNK_SITE - THUNK_EXITED)(%rdi), %rdi
+	call	ftrace_flight_take_back
+	testb	%al, %al
+	popq	%rdx
+	popq	%rax
+	jz	.Lrecord\@
+	jmp	.Lout\@
+	.endif
 
 	/* Some code does not return to where it was called from; what it has left is dropped. */
 .Ldrop\@:

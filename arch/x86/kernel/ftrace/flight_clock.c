@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The flight recorder: what its times are on x86, and when the timer interrupts. */
+#include <linux/delay.h>
 #include <linux/ftrace_arch.h>
+#include <linux/math64.h>
+#include <linux/timekeeping.h>
 #include <linux/trace_clock.h>
 
 #include <asm/trace/irq_vectors.h>
@@ -28,6 +31,35 @@ bool arch_ftrace_cycles_usable(void)
 bool arch_ftrace_clock_is_cycles(u64 (*clock)(void))
 {
 	return clock == trace_clock_x86_tsc;
+}
+
+/* How fast the time stamp counter is. In a virtual machine the kernel may not have found out. */
+static unsigned int flight_khz(void)
+{
+	static unsigned int khz;
+	u64 cycles, ns;
+
+	if (tsc_khz || khz)
+		return tsc_khz ?: khz;
+	ns = ktime_get_raw_ns();
+	cycles = get_cycles();
+	msleep(20);
+	cycles = get_cycles() - cycles;
+	ns = ktime_get_raw_ns() - ns;
+	khz = div64_u64(cycles * USEC_PER_SEC, ns + !ns);
+	return khz;
+}
+
+/**
+ * arch_ftrace_cycles_of - how far get_cycles() goes in a time
+ * @ns: nanoseconds
+ *
+ * Context: Process context, may sleep. trace_types_lock held.
+ * Return: the number of cycles.
+ */
+u64 arch_ftrace_cycles_of(unsigned long ns)
+{
+	return ns ? mul_u64_u32_div(ns, flight_khz(), USEC_PER_SEC) : 0;
 }
 
 /**

@@ -75,6 +75,31 @@ for timed in 0 1; do
 	echo > "$TRACING/set_ftrace_filter"
 done
 
+# Only slow calls, with their callers. A threshold of 10 s is too much for a read on any host.
+set_to 1 options/flight-time
+echo 'ksys_read vfs_read' > "$TRACING/set_ftrace_filter"
+set_to flight current_tracer
+for thresh in 0 10000000; do
+	set_to $thresh tracing_thresh
+	read_bytes 1000
+	set_to 0 tracing_on
+	records=$(awk '/^flight (records|overrun)/ { n += $3 } END { print n }' "$TRACING"/per_cpu/cpu*/stats)
+	set_to 1 tracing_on
+	if [ $thresh = 0 ]; then
+		ok "1,000 reads are recorded with their returns" [ "$records" -ge 4000 ]
+	else
+		ok "tracing_thresh: quick calls are taken back" [ "$records" -lt 400 ]
+	fi
+done
+echo > "$TRACING/set_ftrace_filter"
+set_to 10000 tracing_thresh
+sleep 0.05
+trace=$(cat "$TRACING/trace")
+like "$trace" '[0-9]{5}[0-9.]* us +\| +\} /\* hrtimer_nanosleep' "  a sleep of 50 ms stays, and is shown at once"
+like "$trace" '[0-9]{5}[0-9.]* us +\| +\} /\* __x64_sys_[a-z_]*nanosleep' "  the caller of a slow call stays"
+set_to 0 tracing_thresh
+set_to nop current_tracer
+
 # Start and stop, forks and exits, modules and other tracers, at the same time.
 while :; do
 	sh -c 'cat /proc/self/stat /proc/self/maps' > /dev/null

@@ -35,6 +35,7 @@
 #include "native.h"
 
 int check_tsc_unstable(void) { return 0; }
+unsigned int tsc_khz = 1000000;
 
 /* Pages of memory that are left. A case may change it. */
 long native_pages_left = LONG_MAX;

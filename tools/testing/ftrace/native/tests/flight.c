@@ -922,6 +922,33 @@ static void rings_are_replaced_while_they_are_followed(struct kunit *test)
 	ftrace_flight_put(flight);
 }
 
+/* If calls may be taken back, who follows a CPU gets those of a group when it is full. */
+static void the_last_group_is_not_followed(struct kunit *test)
+{
+	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, true);
+	struct ftrace_flight_cursor cursor;
+	struct ftrace_flight_call call;
+	u32 nr = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, flight);
+	flight->thresh = 1;
+	exchange.flight = flight;
+	exchange.nr = 0;
+	ftrace_flight_off(flight, false);
+	ftrace_flight_follow(flight, &cursor, 0);
+	/* Some laps. */
+	for (unsigned int i = 0; i < 1000; i++) {
+		preempt_disable();
+		exchange_calls(i ? 5 : 31);
+		preempt_enable();
+		while (ftrace_flight_next(flight, &cursor, &call))
+			KUNIT_EXPECT_EQ(test, call.ip, IP(++nr));
+		KUNIT_EXPECT_EQ(test, nr, exchange.nr / 31 * 31);
+		KUNIT_EXPECT_FALSE(test, cursor.missed);
+	}
+	ftrace_flight_put(flight);
+}
+
 static void a_snapshot_takes_each_call_once(struct kunit *test)
 {
 	skip_if_sanitized(test);
@@ -933,6 +960,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(all_cpus_are_told_the_same),
 	KUNIT_CASE(a_snapshot_takes_each_call_once),
 	KUNIT_CASE(rings_are_replaced_while_they_are_followed),
+	KUNIT_CASE(the_last_group_is_not_followed),
 	KUNIT_CASE(rings_are_replaced_while_they_are_forgotten),
 	KUNIT_CASE(calls_keep_their_task_in_a_switch),
 	KUNIT_CASE(each_call_is_recorded_or_lost),

@@ -52,11 +52,12 @@ static void recorder_stop(void *unused)
 	ftrace_free_filter(&ops);
 }
 
-static void recorder_start(struct kunit *test, bool timed)
+static void recorder_start_thresh(struct kunit *test, bool timed, u64 thresh)
 {
 	flight = ftrace_flight_make(SZ_16K, NULL, timed);
 	KUNIT_ASSERT_NOT_NULL(test, flight);
 	flight->returns = true;
+	flight->thresh = thresh;
 	ops = (struct ftrace_ops){ .func = ftrace_flight_func, .flight = flight };
 	for (unsigned int n = 0; n < ARRAY_SIZE(funcs); n++)
 		KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&ops, ftrace_location((unsigned long)
@@ -66,6 +67,11 @@ static void recorder_start(struct kunit *test, bool timed)
 	ftrace_flight_off(flight, false);
 	/* Behind the record that begins recording. */
 	ftrace_kunit_func1(0);
+}
+
+static void recorder_start(struct kunit *test, bool timed)
+{
+	recorder_start_thresh(test, timed, 0);
 }
 
 static struct ftrace_flight_cpu *ring(void)
@@ -185,6 +191,7 @@ static struct stepped {
 	unsigned int	steps, unknown, checked;
 	bool		nested;
 	bool		drop;		/* leave an entry of what does not return */
+	u64		from;		/* where its records begin */
 	void		(*in_body)(void);
 } stepped;
 
@@ -480,10 +487,10 @@ static bool is_function(u32 addr)
 }
 
 /* Reads what was recorded in a ring: each return is that of the last call. Times are left out. */
-static void snap_read(const struct ftrace_flight_cpu *c)
+static void snap_read(const struct ftrace_flight_cpu *c, u64 from)
 {
 	u64 words[32];
-	unsigned int nr = words_since(c, c->cleared, words, ARRAY_SIZE(words));
+	unsigned int nr = words_since(c, from, words, ARRAY_SIZE(words));
 
 	for (unsigned int i = 0; i < nr; i++) {
 		if (!is_function(words[i]))
@@ -492,7 +499,7 @@ static void snap_read(const struct ftrace_flight_cpu *c)
 			snap.functions[snap.depth++ % ARRAY_SIZE(snap.functions)] = words[i];
 			snap.calls++;
 		} else if (!snap.depth || snap.functions[--snap.depth] != (u32)words[i]) {
-			native_fail("snapshot in step %u: %llx returns, and was not called",
+			native_fail("step %u: %llx returns, and was not called",
 				    snap.snapshot, words[i]);
 		}
 	}
@@ -529,9 +536,9 @@ static void snapshots_part_calls_from_returns(struct kunit *test)
 			/* A lap has ended: some are at the start of the ring. */
 			if ((spare->cleared ^ spare->next) & 1 || (ring()->cleared ^ ring()->next) & 1)
 				continue;
-			snap_read(spare);
+			snap_read(spare, spare->cleared);
 			snap.parted += snap.depth;
-			snap_read(ring());
+			snap_read(ring(), ring()->cleared);
 			KUNIT_EXPECT_EQ(test, snap.depth, 0);
 			KUNIT_EXPECT_EQ(test, snap.calls, 2);
 		} while (snap.steps >= snap.snapshot);
@@ -539,6 +546,253 @@ static void snapshots_part_calls_from_returns(struct kunit *test)
 		KUNIT_EXPECT_GT(test, snap.parted, 10);
 		recorder_stop(NULL);
 	}
+}
+
+#define MAX_FOUND	2000
+
+struct found {
+	u64	cycles, word;
+};
+
+/* Of a copy, what a reader takes for records. Addresses of the program have their own parity. */
+static unsigned int find(int cpu, struct found *found)
+{
+	struct ftrace_flight *copy = ftrace_flight_copy(flight, false);
+	struct ftrace_flight_cursor cursor;
+	const struct ftrace_flight_cpu *snap = &cursor.snap;
+	unsigned int nr = 0;
+
+	if (!copy)
+		return 0;
+	ftrace_flight_rewind(copy, &cursor, cpu);
+	for (unsigned int lap = cursor.place.wrapped; lap < 2; lap++) {
+		unsigned long pos = lap == cursor.place.wrapped ? cursor.place.pos : snap->base;
+		unsigned long end = lap ? (long)snap->next >> 1 : snap->end;
+
+		for (; pos < end && nr < MAX_FOUND; pos += FTRACE_FLIGHT_TIMED_RECORD) {
+			const u64 *slot = (u64 *)pos;
+
+			if (pos % FTRACE_FLIGHT_TIMED_GROUP && is_function(slot[1]) &&
+			    (slot[1] >> 32 & 1) == ((lap ^ ~snap->next) & 1))
+				found[nr++] = (struct found){ slot[0], slot[1] };
+		}
+	}
+	ftrace_flight_free(copy);
+	return nr;
+}
+
+/* All calls are quick. */
+#define QUICK	U64_MAX
+
+static void records_stay(void)
+{
+	ftrace_flight_off(flight, true);
+	ftrace_flight_off(flight, false);
+}
+
+static void lasts_long(void)
+{
+	ftrace_flight_thresh = 1;
+}
+
+/* @func, which does @in_body, leaves its call and its return, and a reader sees both. */
+static void expect_stays(struct kunit *test, void *func, void (*in_body)(void))
+{
+	static struct found found[MAX_FOUND];
+	u64 from = ring()->next, words[4];
+	unsigned int nr, cpu = raw_smp_processor_id();
+
+	stepped = (struct stepped){ .in_body = in_body };
+	step_call(func);
+	ftrace_flight_thresh = QUICK;
+	if ((from ^ ring()->next) & 1)
+		return;
+	KUNIT_EXPECT_EQ(test, words_since(ring(), from, words, 4), 2);
+	KUNIT_EXPECT_EQ(test, words[0], call_word(func, stepped.caller));
+	KUNIT_EXPECT_EQ(test, words[1], return_word(func));
+	preempt_enable();
+	nr = find(cpu, found);
+	KUNIT_ASSERT_GT(test, nr, 1);
+	KUNIT_EXPECT_EQ(test, found[nr - 2].word, words[0]);
+	KUNIT_EXPECT_EQ(test, found[nr - 1].word, words[1]);
+	preempt_disable();
+}
+
+static void check_only(struct host_regs *regs, bool step)
+{
+	if (step)
+		check_step(regs);
+}
+
+static void quick_calls_are_taken_back(struct kunit *test)
+{
+	unsigned long top = current->flight_returns, caller;
+	u64 from;
+
+	skip_if_sanitized(test);
+	recorder_start_thresh(test, true, QUICK);
+	preempt_disable();
+	top = current->flight_returns;
+	for (unsigned int i = 0; i < 1000; i++) {
+		from = ring()->next;
+		KUNIT_EXPECT_EQ(test, call_it(native_tail_func, caller), native_funcs[0](5));
+		/* One of the two calls may be the last record of a group. */
+		if ((from ^ ring()->next) & ~(u64)FTRACE_FLIGHT_TIMED_FIRST)
+			KUNIT_EXPECT_NE(test, ring()->next & FTRACE_FLIGHT_TIMED_FIRST, 0);
+		else
+			KUNIT_EXPECT_EQ(test, ring()->next, from);
+		/* Other places. */
+		if (!(i % 8)) {
+			ftrace_flight_thresh = 0;
+			expect_records(test, ftrace_kunit_func1, 6, true);
+			ftrace_flight_thresh = QUICK;
+		}
+	}
+	/* The last entry for which there is room. */
+	current->flight_returns = (top & PAGE_MASK) + FTRACE_RETURN_SIZE;
+	expect_records(test, ftrace_kunit_func1, 6, true);
+	current->flight_returns = top;
+	native_interrupts = check_only;
+	for (unsigned int i = 0; i < 40; i++) {
+		/* The call stays that lasts long; what it calls does not. */
+		expect_stays(test, ftrace_kunit_func1, lasts_long);
+		/* What a reader may have found stays. */
+		expect_stays(test, ftrace_kunit_func2, records_stay);
+	}
+	native_interrupts = NULL;
+	preempt_enable();
+	recorder_stop(NULL);
+}
+
+/* In one step comes an interrupt that makes a call which stays. */
+static void stays_step(struct host_regs *regs, bool step)
+{
+	u64 words[32];
+	unsigned int nr;
+
+	if (!step || stepped.nested)
+		return;
+	stepped.nested = true;
+	/* What was taken back is not found, also where another record is reserved. */
+	nr = words_since(ring(), stepped.from, words, ARRAY_SIZE(words));
+	for (unsigned int i = 0; i < nr; i++)
+		if ((u32)words[i] == function_of(ftrace_kunit_func1) &&
+		    (words[i] >> 32 & 1) == (ring()->next & 1))
+			native_fail("%lx: a call is shown that was taken back", regs->ip);
+	if (++snap.steps == snap.snapshot) {
+		ftrace_flight_thresh = 0;
+		ftrace_kunit_func2(1);
+		ftrace_flight_thresh = QUICK;
+	}
+	stepped.nested = false;
+}
+
+static void interrupts_leave_calls_in_order(struct kunit *test)
+{
+	unsigned int kept = 0, left;
+
+	skip_if_sanitized(test);
+	recorder_start_thresh(test, true, QUICK);
+	memset(&snap, 0, sizeof(snap));
+	stepped = (struct stepped){};
+	native_interrupts = stays_step;
+	preempt_disable();
+	for (left = 1; left; ) {
+		u64 from;
+
+		snap.snapshot++;
+		snap.steps = 0;
+		snap.calls = 0;
+		stepped.nested = true;
+		ftrace_kunit_func1(0);
+		stepped.from = from = ring()->next;
+		stepped.nested = false;
+		KUNIT_EXPECT_EQ(test, step_call(ftrace_kunit_func2), 7);
+		if (snap.steps < snap.snapshot)
+			left = 0;
+		if ((from ^ ring()->next) & 1)
+			continue;
+		snap_read(ring(), from);
+		KUNIT_EXPECT_EQ(test, snap.depth, 0);
+		KUNIT_EXPECT_GE(test, snap.calls, left);
+		kept += snap.calls == 2;
+	}
+	preempt_enable();
+	native_interrupts = NULL;
+	/* The interrupt came between the call and the return. */
+	KUNIT_EXPECT_GT(test, kept, 30);
+	KUNIT_EXPECT_LT(test, kept, snap.snapshot - 20);
+	recorder_stop(NULL);
+}
+
+static void pause_in_body(struct host_regs *regs, bool step)
+{
+	if (step && regs->ip == function_of(ftrace_kunit_func2))
+		usleep_range(100, 200);
+}
+
+#define NR_COPIES	300
+
+/* The one who calls, and the one who copies the ring, do not get far ahead of each other. */
+static struct pace {
+	int		cpu;
+	unsigned int	rounds, copies;
+} pace;
+
+/* What lasts is in the body of a call that is taken back. */
+static int calls_until_stop(void *unused)
+{
+	u32 random = 1;
+
+	WRITE_ONCE(pace.cpu, raw_smp_processor_id());
+	while (!kthread_should_stop()) {
+		if (pace.rounds > READ_ONCE(pace.copies) + 8) {
+			usleep_range(10, 20);
+			continue;
+		}
+		for (unsigned int i = 0; i < 32; i++) {
+			random = random * 1664525 + 1013904223;
+			ftrace_flight_thresh = random >> 29 ? QUICK : 0;
+			native_tail_func(5);
+		}
+		ftrace_flight_thresh = QUICK;
+		step_call(ftrace_kunit_func2);
+		WRITE_ONCE(pace.rounds, pace.rounds + 1);
+	}
+	return 0;
+}
+
+/* What a copy has is there later, too, until it is overwritten; so is its time. */
+static void readers_find_what_stays(struct kunit *test)
+{
+	static struct found found[2][MAX_FOUND];
+	struct task_struct *task;
+	unsigned int nr = 0, same = 0;
+
+	skip_if_sanitized(test);
+	recorder_start_thresh(test, true, QUICK);
+	pace = (struct pace){ .cpu = -1 };
+	native_interrupts = pause_in_body;
+	task = kthread_run_on_cpu(calls_until_stop, NULL, 2, "native/%u");
+	for (unsigned int i = 0; i < NR_COPIES; i++) {
+		struct found *old = found[i % 2], *new = found[(i + 1) % 2];
+		unsigned int before = nr, from = 0;
+
+		while (READ_ONCE(pace.rounds) <= i)
+			usleep_range(10, 20);
+		nr = find(READ_ONCE(pace.cpu), new);
+		WRITE_ONCE(pace.copies, i);
+		while (nr && from < before && old[from].cycles < new[0].cycles)
+			from++;
+		for (unsigned int j = 0; from + j < before && j < nr; j++, same++)
+			if (memcmp(&old[from + j], &new[j], sizeof(*new)))
+				native_fail("copy %u: record %u of %u: %llx, and later %llx", i,
+					    from + j, before, old[from + j].word, new[j].word);
+	}
+	KUNIT_EXPECT_GT(test, same, 1000);
+	kthread_stop(task);
+	native_interrupts = NULL;
+	recorder_stop(NULL);
 }
 
 static struct kunit_case returns_cases[] = {
@@ -549,6 +803,9 @@ static struct kunit_case returns_cases[] = {
 	KUNIT_CASE(one_recorder_has_returns),
 	KUNIT_CASE(others_have_a_trampoline),
 	KUNIT_CASE(snapshots_part_calls_from_returns),
+	KUNIT_CASE(quick_calls_are_taken_back),
+	KUNIT_CASE(interrupts_leave_calls_in_order),
+	KUNIT_CASE(readers_find_what_stays),
 	{ }
 };
 
