@@ -10,9 +10,16 @@
  * written; 0 was never written. The reader looks at the parity only. What a record has changes
  * nothing of what contexts do, so one record is watched, which may be any.
  *
+ * With TAKE, the watched record is that of a call which returns, and is taken back if it is the last
+ * one: a call of the task if TAKE is 0, else of the interrupt. What the record says is whose it is:
+ * when somebody has written there, it is another one. To take back other records is as if their
+ * calls had not been made. Two laps are enough then. With LIVE, a reader reads while calls and
+ * returns are recorded; whose the record is changes nothing of that.
+ *
  * A variant leaves out what a NO_ names. GATE_FIRST: a context looks whether recording is off
- * before its window. END_FIRST: where a lap ends is stored before the next lap begins. NMI: an NMI hits the interrupt while it gives a record back. Elsewhere an NMI
- * would do nothing that the interrupt does not do to the task.
+ * before its window. END_FIRST: where a lap ends is stored before the next lap begins. STORED: a
+ * record is taken back by a store. NMI: an NMI hits the interrupt while it gives a record back.
+ * Elsewhere an NMI would do nothing that the interrupt does not do to the task.
  */
 #include "claim.pml"
 
@@ -22,18 +29,27 @@ CLAIMS shown_is_written;	/* what the reader shows was written by who reserved th
 CLAIMS shown_is_of_its_lap;	/* what the reader shows was written in the lap that it is shown for */
 CLAIMS all_are_shown;		/* what was written in the lap before is shown, if no window is open */
 CLAIMS not_freed;		/* nobody writes to a ring that is freed */
+CLAIMS stays;			/* what a reader is shown while calls are recorded is not taken back */
+CLAIMS one_record;		/* what it is shown has the time of its record */
 
 /*
  * Records of a group, of the ring, and of the memory: each context may begin a group behind the
  * ring. Until the oldest window must be safe, other windows may begin MAX_GROUPS.
  */
-#define GROUP		2
+#ifdef TAKE
+# define GROUP		3
+# define MAX_GROUPS	0
+#else
+# define GROUP		2
+#endif
 #ifdef NMI
 # define CONTEXTS	3
 # define MAX_GROUPS	0
 #else
 # define CONTEXTS	2
-# define MAX_GROUPS	1
+# ifndef TAKE
+#  define MAX_GROUPS	1
+# endif
 #endif
 #define GROUPS		(CONTEXTS + MAX_GROUPS)
 #define RING		(GROUPS * GROUP)
@@ -53,20 +69,45 @@ bit refusing;			/* the interrupt gives a record back, perhaps with the NMI in it
 byte watched;			/* the record */
 byte word, owner;		/* the lap that is in it, and the lap in which it was reserved last */
 bit written;			/* by who has reserved it last */
+#ifdef TAKE
+byte by;			/* the context that has reserved it last */
+bit open;			/* it is that of a call that has not returned */
+#endif
+#ifdef LIVE
+byte time;			/* the lap of the time that is in it */
+bit lapped;			/* a lap has ended since the reader began */
+bit kept;			/* it is before ftrace_flight_cpu.kept, in this lap */
+#endif
+#ifdef TAKE
+# define LAPS		2
+#else
+# define LAPS		4
+#endif
 
-#define NEXT(lap)	(1 + (lap) % 4)
-#define BEFORE(lap)	(1 + ((lap) + 2) % 4)
+#define NEXT(lap)	(1 + (lap) % LAPS)
+#define BEFORE(lap)	(1 + ((lap) + LAPS - 2) % LAPS)
 
 #define STEP(me)	atomic { runs == me ->
 
 /* Write a record. */
 inline store(me, at, my_lap)
 {
+#ifdef LIVE
+	STEP(me) time = (at == watched -> my_lap : time) }
+#endif
 	STEP(me)
+#ifdef TAKE
+		open = (at == watched -> 0 : open);
+#endif
+#ifndef LIVE
+# ifdef TAKE
+		CLAIM(own_record, at != watched || by == me);
+# endif
 		CLAIM(own_record, at != watched || owner == my_lap);
 		CLAIM(not_freed, !freed);
-		word = (at == watched -> my_lap : word);
-		written = (at == watched -> 1 : written) }
+		written = (at == watched -> 1 : written);
+#endif
+		word = (at == watched -> my_lap : word) }
 }
 
 /* flight_refuse() */
@@ -77,12 +118,15 @@ inline refuse(me)
 	:: begun || mine != my_lap || old - at > GROUP -> break
 	:: !begun && mine == my_lap && old - at <= GROUP ->
 #ifndef NO_ERASE
-		STEP(me) word = (watched > at && watched < old -> 0 : word) }
+		STEP(me)
+			word = (watched > at && watched < old -> 0 : word) }
 #endif
 		STEP(me)
 			begun = (next == old && lap == mine);
 			next = (begun -> at : next);
+#ifndef LIVE
 			written = (begun && at == watched -> 1 : written);
+#endif
 			old = next; mine = lap }
 	od;
 	STEP(me) refusing = me - 1; begun = 0; old = 0; mine = 0 }
@@ -102,9 +146,13 @@ inline end_lap(me)
 		STEP(me)
 			begun = next == old && mine == my_lap && lap == my_lap;
 			next = (begun -> 0 : next);
+#ifdef LIVE
+			lapped = lapped || begun;
+			kept = kept && !begun;
+#endif
 			lap = (begun -> NEXT(my_lap) : lap) }
 	od;
-#ifndef END_FIRST
+#if !defined(END_FIRST) && !defined(LIVE)
 	STEP(me) lap_end = (begun -> old : lap_end) }
 #endif
 #ifndef NO_CLEAR
@@ -114,7 +162,16 @@ inline end_lap(me)
 	begun = 0; old = 0; mine = 0
 }
 
-/* A call of a traced function, to the end of its window. If it cannot be recorded, refused is 1. */
+#ifdef LIVE
+/* What is recorded next is a return, and what is before it stays. */
+inline keep(me)
+{
+	STEP(me) old = next + !(next % GROUP); mine = lap }
+	STEP(me) kept = lap == mine && watched <= old; old = 0; mine = 0 }
+}
+#endif
+
+/* A call of a traced function, or its return, to the end of its window. If it cannot be recorded, refused is 1. */
 inline call(me)
 {
 #ifdef GATE_FIRST
@@ -132,14 +189,32 @@ inline call(me)
 		:: closed -> break
 		:: else
 		fi;
+#ifdef LIVE
+		if
+		:: keep(me)
+		:: true
+		fi;
+#endif
 		STEP(me)
 			at = next; my_lap = lap; next++;
-			CLAIM(in_memory, at < MEMORY);
+#ifndef LIVE
+# ifdef TAKE
+			by = (at == watched -> me : by);
+# endif
 			owner = (at == watched -> my_lap : owner);
-			written = (at == watched -> 0 : written) }
+			written = (at == watched -> 0 : written);
+#endif
+			CLAIM(in_memory, at < MEMORY) }
 		if
 		:: at % GROUP ->
 			store(me, at, my_lap);
+#ifdef TAKE
+			if
+			:: me == TAKE && at == watched ->
+				STEP(me) open = word == my_lap }
+			:: true
+			fi;
+#endif
 			break
 		:: else
 		fi;
@@ -168,6 +243,50 @@ inline call(me)
 	od;
 }
 
+/* ftrace_flight_take_back() */
+inline return_from(me)
+{
+	STEP(me) depth++; closed = off }
+	if
+	:: !closed ->
+		STEP(me)
+			old = next; mine = lap;
+#ifndef NO_KEPT
+# ifdef LIVE
+			open = open && !kept;
+# endif
+#endif
+			begun = watched == next - 1 && open && word == lap }
+		if
+		:: begun ->
+#ifndef NO_TAKEN
+			STEP(me)
+# ifndef LIVE
+				CLAIM(own_record, by == me && owner == mine && written);
+# endif
+				word = 0 }
+#endif
+			/* cmpxchg() */
+			STEP(me)
+#ifndef STORED
+				begun = next == old && lap == mine;
+#endif
+				CLAIM(own_record, !begun || (next == watched + 1 && lap == mine));
+				next = (begun -> watched : next) }
+#ifndef NO_BACK
+			STEP(me)
+# ifndef LIVE
+				CLAIM(own_record, begun || (by == me && owner == mine && written));
+# endif
+				word = (begun -> word : mine) }
+#endif
+		:: else
+		fi
+	:: else
+	fi;
+	STEP(me) open = 0; old = 0; begun = 0 }
+}
+
 inline close_window(me)
 {
 	STEP(me) depth--; at = 0; my_lap = 0; alone = 0; closed = 0; mine = 0; refused = 0 }
@@ -180,6 +299,9 @@ active proctype task()
 
 end:	do
 	:: call(0); close_window(0)
+#if defined(TAKE) && TAKE == 0
+	:: open -> return_from(0); close_window(0)
+#endif
 	od
 }
 
@@ -199,7 +321,12 @@ end:	do
 			fi;
 #endif
 			close_window(1)
+#if defined(TAKE) && TAKE == 1
+		:: open -> return_from(1); close_window(1)
+		:: STEP(1) runs = 0; open = 0; break }
+#else
 		:: STEP(1) runs = 0; break }
+#endif
 		od
 	od
 }
@@ -228,11 +355,57 @@ end:	do
 /* Recording is switched off. Then the ring is read, or freed after a grace period. */
 active proctype other()
 {
-	byte p, p_lap, e;
+	byte p_lap, e;
+#ifdef LIVE
+	byte t;
+	bit shown;
+#else
+	byte p;
 	bit quiet;
+#endif
 
+#ifdef TAKE
+	/* The last record of a group is not taken back. */
+	if
+	:: watched = 1
+	:: watched = RING + 1
+# ifndef LIVE
+	:: watched = GROUP + 1
+	:: watched = RING + GROUP + 1
+# endif
+	fi;
+#else
 	select (watched: 0 .. MEMORY - 1);
+#endif
 	runs = 0;
+#ifdef LIVE
+	/* flight_snap() */
+	atomic {
+		lapped = 0; p_lap = lap;
+#ifdef NO_HIDDEN
+		shown = watched < next
+#else
+		shown = watched < next - next % GROUP || (kept && watched < next)
+#endif
+	}
+	e = word;
+	t = time;
+	atomic {
+		if
+		:: !lapped && shown && e == p_lap ->
+			/* In a window it may be about to be written again. */
+			CLAIM(stays, word == e || (!word && depth))
+		/* flight_reach() */
+#ifdef NO_REACHES
+		:: !lapped && e && watched >= next && e != p_lap ->
+#else
+		:: !lapped && e && watched >= next - next % GROUP + GROUP - 1 && e != p_lap ->
+#endif
+			CLAIM(one_record, t == e)
+		:: else
+		fi
+	}
+#else
 	off = 1;
 	if
 	:: true ->
@@ -268,14 +441,21 @@ active proctype other()
 				CLAIM(shown_is_written, written || owner != BEFORE(p_lap))
 			:: quiet && watched >= p && watched >= e && written ->
 				CLAIM(all_are_shown, word != BEFORE(p_lap) || owner != word)
+#ifdef TAKE
+			:: quiet && watched < p && written && owner == p_lap ->
+				CLAIM(all_are_shown, word == owner)
+#endif
 			:: else
 			fi }
+#ifndef TAKE
 	:: true ->
-#ifndef NO_GRACE
+# ifndef NO_GRACE
 		/* A window is a reader of RCU. */
 		atomic { !depth -> freed = 1 }
-#else
+# else
 		freed = 1
+# endif
 #endif
 	fi
+#endif
 }
