@@ -11,7 +11,7 @@
 
 static const char usage[] =
 	"usage: flight start [-F FUNC]... [-p PID]... [--time] [--returns]\n"
-	"                    [--size MB] [--cpu LIST]\n"
+	"                    [--slower US] [--size MB] [--cpu LIST]\n"
 	"       flight snapshot [--last MS] [--cpu LIST] [-p PID]\n"
 	"                       [--trigger FUNC | --event SYSTEM:EVENT [FILTER]] -o FILE\n"
 	"       flight show [-p TASK] [--flat [--reverse] | --slowest NR] FILE\n"

@@ -107,11 +107,29 @@ static void remove_new(void)
 		tracefs_instance_destroy(instance);
 }
 
+/* The kernel has one threshold, for all instances; what it was, while ours is there. */
+static char *old_thresh;
+
+static void restore_thresh(void)
+{
+	if (old_thresh)
+		tracefs_instance_file_write(NULL, "tracing_thresh", old_thresh);
+	old_thresh = NULL;
+}
+
+static void set_thresh(const char *thresh)
+{
+	old_thresh = tracefs_instance_file_read(NULL, "tracing_thresh", NULL);
+	if (!old_thresh || tracefs_instance_file_write(NULL, "tracing_thresh", thresh) < 0)
+		die("cannot write %s to tracing_thresh: %s", thresh, strerror(errno));
+}
+
 int cmd_start(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "time", no_argument, NULL, 't' },
 		{ "returns", no_argument, NULL, 'r' },
+		{ "slower", required_argument, NULL, 'S' },
 		{ "size", required_argument, NULL, 's' },
 		{ "cpu", required_argument, NULL, 'c' },
 		{ }
@@ -120,7 +138,7 @@ int cmd_start(int argc, char **argv)
 	unsigned int nr_funcs = 0, nr_pids = 0;
 	bool *cpus = NULL;
 	bool timed = false, returns = false;
-	char size[32] = "";
+	char size[32] = "", thresh[32] = "0";
 	int opt;
 
 	if (!funcs || !pids)
@@ -138,6 +156,11 @@ int cmd_start(int argc, char **argv)
 			timed = true;
 			break;
 		case 'r':
+			returns = true;
+			break;
+		case 'S':
+			snprintf(thresh, sizeof(thresh), "%lu", parse_number(optarg, INT_MAX));
+			timed = true;
 			returns = true;
 			break;
 		case 's':
@@ -158,6 +181,7 @@ int cmd_start(int argc, char **argv)
 	if (!instance)
 		die("no instance %s: %s", INSTANCE, strerror(errno));
 	atexit(remove_new);
+	atexit(restore_thresh);
 	set("current_tracer", "nop");
 	set("set_ftrace_filter", "\n");
 	set("set_ftrace_pid", "\n");
@@ -172,7 +196,11 @@ int cmd_start(int argc, char **argv)
 	/* Not each kernel has the option. */
 	if (returns || tracefs_file_exists(instance, "options/flight-returns"))
 		set("options/flight-returns", returns ? "1" : "0");
+	/* The recorder keeps the one with which it begins. */
+	if (returns)
+		set_thresh(thresh);
 	set("current_tracer", "flight");
+	restore_thresh();
 	set("tracing_on", "1");
 	is_new = false;
 	return 0;

@@ -35,6 +35,14 @@ $H/flight start --size 8 --time --returns
 ls -l /proc | head -n 3 > /dev/null
 $H/flight snapshot --last 1000 -o /tmp/returns
 show_file returns
+
+$H/flight start --size 8 --slower 10000
+# shellcheck disable=SC2012 # as above
+ls -l /proc | head -n 3 > /dev/null
+sleep 0.05
+$H/flight snapshot --last 1000 -o /tmp/slower
+show_file slower
+echo "threshold $(cat /sys/kernel/tracing/tracing_thresh)"
 $H/flight start --size 8 --time
 
 $H/flight snapshot --trigger __x64_sys_sync --last 100 -o /tmp/trigger &

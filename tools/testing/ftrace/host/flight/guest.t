@@ -54,7 +54,7 @@ while ($said =~ /^begin (\w+)\n(.*?)^end$/msg) {
 	print {$out} decode_base64($2);
 	close $out or die "$dir: $!\n";
 }
-is_deeply([sort keys %file], ['all', 'few', 'returns', 'trigger'], 'there are files') or diag(substr $said, 0, 2000);
+is_deeply([sort keys %file], ['all', 'few', 'returns', 'slower', 'trigger'], 'there are files') or diag(substr $said, 0, 2000);
 
 # show NAME OPTION...
 sub show {
@@ -73,6 +73,9 @@ like(show('all'), qr/-\d+ .*\| +iterate_dir\b/, 'another one has the calls of al
 like(show('returns'), qr/us \| ( *)ksys_read\n(?:.*us \| \1 +.*\n)*?.*us \| \1  vfs_read\n/, '  also with returns');
 system "$dir/programs/flight export --chrome -o $dir/returns.json $file{returns}";
 cmp_ok(scalar(() = `cat $dir/returns.json` =~ /^\{"ph":"E","cat":"recorded"/mg), '>', 1000, '    which are recorded');
+like(show('slower'), qr/\| +hrtimer_nanosleep\n/, 'a slow call is recorded');
+cmp_ok(10 * split(/\n/, show('slower')), '<', split(/\n/, show('returns')), '  with few others');
+like($said, qr/^threshold 0$/m, '  and the threshold of the kernel is what it was');
 like(show('trigger', '--flat', '--reverse'), qr/\A(?:#.*\n)*(?:.*\n){0,3000}.*: __x64_sys_sync <-/,
 	'a trigger takes one when its function is called');
 like($said, qr/^tracer flight, recording on, 8192 kB for each CPU$/m, 'the status while it records');
