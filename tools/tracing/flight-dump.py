@@ -42,6 +42,10 @@ CALL, EVEN, SWITCH = 1 << 31, 1 << 32, 1 << 63
 # The caller that a return has.
 RETURN = 0xffffffff80000000
 NEVER = (1 << 64) - 1
+# What a thunk has up to the return address of its function, and behind it: arch/x86/kernel/ftrace/thunks.c.
+THUNK_SIZE = 32
+THUNK = [0x68, *[None] * 4, 0xe8, *[None] * 4, 0x48, 0x83, 0xc4, 0x10, 0xe8, *[None] * 4]
+THUNK_END = [0x6a, 0xff]
 INSN_SIZE = 5
 TIMES_AHEAD = 4
 PAGE_SIZE = 4096
@@ -165,8 +169,21 @@ names = {}
 
 def name_of(address):
     if address not in names:
-        names[address] = kernel.name(address) or '%#x' % address
+        names[address] = kernel.name(address) or kernel.name(thunk_function(address)) or '%#x' % address
     return names[address]
+
+
+def thunk_function(address):
+    """If a function with a thunk has jumped to another one, that one's caller is the thunk."""
+    if address % THUNK_SIZE != len(THUNK):
+        return address
+    try:
+        data = read(address - len(THUNK), len(THUNK) + len(THUNK_END))
+    except Wrong:
+        return address
+    if all(want is None or byte == want for byte, want in zip(data, THUNK + THUNK_END)):
+        address = struct.unpack_from('<i', data, 1)[0] & 0xffffffffffffffff
+    return address
 
 
 def cpus():

@@ -20,7 +20,7 @@ done
 # Another one, with returns, of functions that no other one wants, and a task that is in them.
 mkdir $T/instances/returns
 if [ -e $T/instances/returns/options/flight-returns ]; then
-	echo "vfs_write ksys_write" > $T/instances/returns/set_ftrace_filter
+	echo "vfs_write ksys_write __x64_sys_write" > $T/instances/returns/set_ftrace_filter
 	echo 1 > $T/instances/returns/options/flight-returns
 	echo flight > $T/instances/returns/current_tracer
 	# shellcheck disable=SC2216 # nobody reads, so it waits
