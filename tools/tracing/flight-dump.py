@@ -23,6 +23,7 @@
 # and kernel/trace/ftrace/flight.c asserts them. How the words of a ring are read is that of
 # kernel/trace/ftrace/flight_read.c.
 
+import bisect
 import struct
 import sys
 import zlib
@@ -31,6 +32,7 @@ try:
     import gdb
 except ImportError:
     import drgn
+    from drgn.helpers.linux.list import list_for_each_entry
     from drgn.helpers.linux.pid import find_task
 
 # struct ftrace_flight
@@ -42,6 +44,7 @@ CALL, EVEN, SWITCH = 1 << 31, 1 << 32, 1 << 63
 # The caller that a return has.
 RETURN = 0xffffffff80000000
 NEVER = (1 << 64) - 1
+STT_FUNC = 2
 # What a thunk has up to the return address of its function, and behind it: arch/x86/kernel/ftrace/thunks.c.
 THUNK_SIZE = 32
 THUNK = [0x68, *[None] * 4, 0xe8, *[None] * 4, 0x48, 0x83, 0xc4, 0x10, 0xe8, *[None] * 4]
@@ -88,6 +91,7 @@ class Drgn:
 
     def __init__(self, program):
         self.program = program
+        self.functions = None
 
     def symbol(self, name):
         try:
@@ -105,7 +109,27 @@ class Drgn:
         try:
             return self.program.symbol(address).name
         except LookupError:
-            return None
+            return self.module_name(address)
+
+    def module_name(self, address):
+        if self.functions is None:
+            self.functions = sorted(self.module_functions())
+        at = bisect.bisect_right(self.functions, (address + 1,)) - 1
+        start, size, name = self.functions[at] if at >= 0 else (0, 0, None)
+        return name if address < start + size else None
+
+    def module_functions(self):
+        """Functions of modules that are loaded, as the kernel's kallsyms has them: address, size, name."""
+        if self.symbol('modules') is None:
+            return
+        for module in list_for_each_entry('struct module', self.program['modules'].address_of_(), 'list'):
+            table = module.kallsyms.read_()
+            for n in range(table.num_symtab):
+                entry = table.symtab[n].read_()
+                if entry.st_info & 15 == STT_FUNC and entry.st_shndx:
+                    names = (table.strtab + entry.st_name).string_(), module.name.string_()
+                    yield (entry.st_value.value_(), entry.st_size.value_(),
+                           '%s [%s]' % tuple(name.decode() for name in names))
 
     def comm(self, pid):
         task = find_task(self.program, pid)

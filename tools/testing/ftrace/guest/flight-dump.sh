@@ -17,6 +17,13 @@ for array in $T $T/instances/other; do
 	echo flight > "$array/current_tracer"
 	echo 1 > "$array/tracing_on"
 done
+# One of a module.
+mkdir $T/instances/module
+if insmod /host/guest/modules/ftmod_a.ko; then
+	echo "ftmod_a_*" > $T/instances/module/set_ftrace_filter
+	echo flight > $T/instances/module/current_tracer
+	echo nest 3 > /sys/module/ftmod_a/parameters/call
+fi
 # Another one, with returns, of functions that no other one wants, and a task that is in them.
 mkdir $T/instances/returns
 if [ -e $T/instances/returns/options/flight-returns ]; then
