@@ -25,7 +25,7 @@ TEST_PACKAGES := sparse shellcheck libperl-critic-perl python3-sphinx procps \
 		 $(shell cat tools/testing/ftrace/*/packages tools/testing/ftrace/host/*/packages 2>/dev/null)
 NATIVE_PACKAGES := $(filter linux-source-% xz-utils build-essential bc bison flex quilt patch rsync \
 		   perl ccache git,$(PACKAGES))
-FULL_PACKAGES := dwarves mmdebstrap uidmap genext2fs gcc-multilib libssl-dev libbpf-dev zlib1g-dev
+FULL_PACKAGES := dwarves kexec-tools makedumpfile mmdebstrap uidmap genext2fs gcc-multilib libssl-dev libbpf-dev zlib1g-dev
 
 .PHONY: prepare unpack help packages test-packages full-packages clang-package run shell check check-guests check-32 check-full \
 	check-debian check-debug check-all mutants model native faults native-coverage native-fuzz native-torture torture picture bench series series-check series-bisect deb lint clean

@@ -193,7 +193,9 @@ names = {}
 
 def name_of(address):
     if address not in names:
-        names[address] = kernel.name(address) or kernel.name(thunk_function(address)) or '%#x' % address
+        # A function that never returns may be called at the end of another one.
+        places = address, address - 1, thunk_function(address)
+        names[address] = next(filter(None, map(kernel.name, places)), '%#x' % address)
     return names[address]
 
 
