@@ -124,6 +124,32 @@ done
 kill $worker
 wait $worker 2> /dev/null
 
+# tree_of TASK: its calls and returns, as both tracers show them.
+tree_of() {
+	sed -n "/[ -]$1-[0-9]/s/^[^|]*| *//p" "$TRACING/trace" | sed 's, /\* <-.*,,; s,^\(.*\)();$,\1() {\n} /* \1 */,'
+}
+
+# The graph tracer shows the same calls of the same program. The first run fills the kernel's caches.
+if grep -qw function_graph "$TRACING/available_tracers"; then
+	echo 'vfs_* ksys_* path_* do_filp_open link_path_walk* walk_component dput lookup_* d_* seq_* proc_*' > "$TRACING/set_ftrace_filter"
+	for tracer in nop function_graph flight; do
+		set_to $tracer current_tracer
+		if [ $tracer = function_graph ]; then
+			set_to 1 options/funcgraph-proc
+			set_to 1 options/funcgraph-tail
+			set_to 0 options/funcgraph-duration
+		fi
+		cat /proc/version /proc/self/status /no_such_file > /dev/null 2>&1
+		set_to 0 tracing_on
+		tree_of cat > /tmp/tree.$tracer
+		set_to nop current_tracer
+		set_to 1 tracing_on
+	done
+	echo > "$TRACING/set_ftrace_filter"
+	at_least "$(wc -l < /tmp/tree.flight)" 50 "the tree of a program has many lines"
+	is "$(diff /tmp/tree.function_graph /tmp/tree.flight)" "" "  all of which the graph tracer shows"
+fi
+
 # The graph tracer and a probe at the return share functions with the recorder, and come and go.
 mkdir "$TRACING/instances/graph"
 set_to flight current_tracer
