@@ -86,7 +86,7 @@ my $found = `$drgn 100000 2>&1`;
 unlike($found, qr/Traceback|rror:/, 'drgn reads it');
 like($found, qr/^ +\d+ open: machine_kexec <- __crash_kexec <- panic <- sysrq_handle_crash <- .*vfs_write/m,
 	'the stack of the task that crashed is known');
-like($found, qr/ftmod_a_one \[ftmod_a\] <-ftmod_a_nest \[ftmod_a\]\n.*\} \/\* ftmod_a_one/, 'so are functions of modules, and returns');
+like($found, qr/ftmod_a_one \[ftmod_a\] <-ftmod_a_nest \[ftmod_a\]\n.*\} \/\* ftmod_a_one/, 'functions of modules and returns are known');
 unlike($found, qr/ <-0x/, 'each caller has a name');
 like(`$drgn -o $dir/file 2>&1`, qr/^\d{4,} calls of \d+ tasks$/, 'drgn writes a file for the program flight');
 SKIP: {

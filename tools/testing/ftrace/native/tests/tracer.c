@@ -949,7 +949,7 @@ static void returns_make_a_tree(struct kunit *test)
 		kthread_stop(task);
 		tracer_tracing_off(tr);
 		KUNIT_EXPECT_STREQ(test, read_tree(DIR "trace", timed),
-				   TREE_OF_CPU("d") "d  inner();\n" "d} /* outer */\n");
+				   TREE_OF_CPU("d") "d  inner();\nd} /* outer */\n");
 		KUNIT_EXPECT_STREQ(test, read_tree(DIR "per_cpu/cpu0/trace", timed), TREE_OF_CPU("-"));
 		KUNIT_EXPECT_STREQ(test, read_pages(test),
 				   "1p 1A 1a 1b 1B 1b 1e 1B 2b 1B 1a 1A ");

@@ -32,21 +32,28 @@ static void slow_flush(struct work_struct *work)
 	mutex_lock(&slow_mutex);
 	while (!READ_ONCE(slow_waits))
 		msleep(20);
-	msleep(2 * LATE_MS);
+	msleep(5 * LATE_MS);
 	WRITE_ONCE(slow_waits, false);
 	mutex_unlock(&slow_mutex);
 }
 
 static DECLARE_WORK(slow_work, slow_flush);
 
-static ssize_t slow_write(struct file *file, const char __user *data, size_t len, loff_t *at)
+/* Behind it somebody else has the mutex, until the first write waits for it. */
+static int slow_open(struct inode *inode, struct file *file)
 {
-	ktime_t begin;
-
+	if (!(file->f_mode & FMODE_WRITE))
+		return 0;
 	schedule_work(&slow_work);
 	while (!mutex_is_locked(&slow_mutex))
 		msleep(20);
-	begin = ktime_get();
+	return 0;
+}
+
+static ssize_t slow_write(struct file *file, const char __user *data, size_t len, loff_t *at)
+{
+	ktime_t begin = ktime_get();
+
 	WRITE_ONCE(slow_waits, true);
 	mutex_lock(&slow_mutex);
 	mutex_unlock(&slow_mutex);
@@ -84,6 +91,7 @@ static ssize_t slow_read(struct file *file, char __user *data, size_t len, loff_
 
 static const struct file_operations slow_fops = {
 	.owner	= THIS_MODULE,
+	.open	= slow_open,
 	.read	= slow_read,
 	.write	= slow_write,
 };
