@@ -373,6 +373,6 @@ exit ftrace_flight_timed_exit, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_F
 SYM_CODE_START(ftrace_flight_unknown)
 	UNWIND_HINT_UNDEFINED
 	ANNOTATE_NOENDBR
-	int3
+	ud2
 SYM_CODE_END(ftrace_flight_unknown)
 #endif

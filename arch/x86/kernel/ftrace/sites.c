@@ -60,10 +60,14 @@ bool arch_ftrace_reaches(unsigned long target)
 
 int arch_ftrace_init_site(unsigned long ip)
 {
+	unsigned long fentry = MCOUNT_ADDR;
+
+	/* The compiler would subtract from it, and objtool wants no address next to a function. */
+	OPTIMIZER_HIDE_VAR(fentry);
 	/* objtool may have turned the calls into nops at build time. */
 	if (IS_ENABLED(CONFIG_FTRACE_MCOUNT_USE_OBJTOOL) && arch_ftrace_site_calls(ip, 0))
 		return 0;
-	if (!arch_ftrace_site_calls(ip, MCOUNT_ADDR))
+	if (!arch_ftrace_site_calls(ip, fentry))
 		return -EINVAL;
 	memcpy((void *)ip, x86_nops[MCOUNT_INSN_SIZE], MCOUNT_INSN_SIZE);
 	return 0;
