@@ -41,7 +41,9 @@ for timed in 0 1; do
 		for key in l t w; do
 			echo $key > /proc/sysrq-trigger
 		done
-		unlike "$(dmesg)" '\]  0xf' "  so have tasks in the kernel log"
+		# A CPU may be in the code that records: its caller is a thunk, which has no name.
+		unlike "$(dmesg | awk '/\]  0xf/ && records { next } /\]  [^?]/ { records = /\]  ftrace_flight_/ } 1')" '\]  0xf' \
+			"  so have tasks in the kernel log"
 		log_mark
 	fi
 	set_to nop current_tracer
