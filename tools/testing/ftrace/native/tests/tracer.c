@@ -688,6 +688,59 @@ static void recorders_change(struct kunit *test)
 	switch_time_back(NULL);
 }
 
+static int switch_thresh(void *data)
+{
+	const struct ftrace_flight *before = top_trace_array()->flight;
+	int ret = native_echo("tracing_thresh", 0, "10");
+
+	if (!ret && top_trace_array()->flight == before)
+		native_fail("the recorder of before");
+	return ret;
+}
+
+static void switch_thresh_back(void *data)
+{
+	native_echo("tracing_thresh", 0, "0");
+}
+
+/*
+ * With calls and returns that have times, a threshold begins anew at the top level; without memory,
+ * the recorder goes on. It is in cycles, which are ns here. Without times, it is refused in words.
+ */
+static void thresholds_change(struct kunit *test)
+{
+	struct native_op op = { switch_thresh, switch_thresh_back, .lenient = true };
+	const struct ftrace_flight *flight;
+	long left = native_pages_left;
+
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "ftrace_kunit_func[1-3]"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("options/flight-returns", 0, "1"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("options/flight-time", 0, "1"), 0);
+	KUNIT_ASSERT_EQ(test, native_echo("current_tracer", 0, "flight"), 0);
+	KUNIT_EXPECT_EQ(test, top_trace_array()->flight->thresh, 0);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	flight = top_trace_array()->flight;
+	native_pages_left = 0;
+	KUNIT_EXPECT_EQ(test, switch_thresh(NULL), -ENOMEM);
+	KUNIT_EXPECT_PTR_EQ(test, top_trace_array()->flight, flight);
+	KUNIT_EXPECT_EQ(test, flight->thresh, 0);
+	native_pages_left = left;
+	native_log_begin();
+	KUNIT_EXPECT_EQ(test, switch_thresh(NULL), 0);
+	KUNIT_EXPECT_EQ(test, top_trace_array()->flight->thresh, 10000);
+	flight = top_trace_array()->flight;
+	KUNIT_EXPECT_EQ(test, native_echo("tracing_thresh", 0, "10"), 0);
+	KUNIT_EXPECT_PTR_EQ(test, top_trace_array()->flight, flight);
+	KUNIT_EXPECT_FALSE(test, native_log_has("quick calls are recorded"));
+	KUNIT_EXPECT_EQ(test, native_echo("options/flight-time", 0, "0"), 0);
+	KUNIT_EXPECT_EQ(test, top_trace_array()->flight->thresh, 0);
+	KUNIT_EXPECT_TRUE(test, native_log_has("quick calls are recorded"));
+	KUNIT_EXPECT_EQ(test, native_echo("current_tracer", 0, "nop"), 0);
+	switch_thresh_back(NULL);
+	KUNIT_EXPECT_EQ(test, native_echo("options/flight-returns", 0, "0"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
+}
+
 /* What was read, calls "c" and events "e": how many of a kind follow each other. */
 static char words[512], last_kind;
 static unsigned int nr_of_kind;
@@ -1541,6 +1594,7 @@ static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(rings_are_waited_for),
 	KUNIT_CASE(calls_stay_before_events),
 	KUNIT_CASE(recorders_change),
+	KUNIT_CASE(thresholds_change),
 	KUNIT_CASE(recorders_are_read),
 	KUNIT_CASE(returns_make_a_tree),
 	KUNIT_CASE(pages_forget_calls),
