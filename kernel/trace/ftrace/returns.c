@@ -26,7 +26,7 @@ static DEFINE_PER_CPU(struct ftrace_flight_cpu, no_ring) = { .off = 1 };
 /* The rings of the recorder that has returns, by whether they are timed; read in windows. */
 struct ftrace_flight_cpu __percpu *ftrace_flight_returns[FTRACE_NR_THUNKS] = { &no_ring, &no_ring };
 
-/* &ftrace_flight.thresh of the one that is timed; read in windows. */
+/* &struct ftrace_flight.thresh of the recorder that has returns and times. Read in windows. */
 u64 ftrace_flight_thresh;
 
 /* New tasks get a stack. */

@@ -107,7 +107,7 @@ static void remove_new(void)
 		tracefs_instance_destroy(instance);
 }
 
-/* The kernel has one threshold, for all instances; what it was, while ours is there. */
+/* What the threshold of the kernel was. All instances have the same one. */
 static char *old_thresh;
 
 static void restore_thresh(void)
