@@ -416,7 +416,10 @@ def flight(words):
         found = [r for r in recorders() if r.name == words[2]] if len(words) == 3 else list(recorders())
         if len(found) != 1:
             raise Wrong('which recorder? ' + ', '.join(r.name or "''" for r in recorders()))
-        found[0].write(words[1])
+        try:
+            found[0].write(words[1])
+        except OSError as error:
+            raise Wrong(str(error)) from None
         return
     last = int(words[0]) if len(words) == 1 and words[0].isdigit() else 0 if words else 20
     if last < 1:

@@ -116,7 +116,7 @@ if (!ok(!$ended, 'the guest has traces')) {
 	done_testing();
 	exit;
 }
-my $live = gdb("target remote $dir/gdb", 'flight 100000', "flight -o $dir/none", "flight -o $dir/other other",
+my $live = gdb("target remote $dir/gdb", 'flight 100000', "flight -o $dir/none", "flight -o /no/file other", "flight -o $dir/other other",
 	"flight -o $dir/returns returns", "monitor dump-guest-memory $dir/dump",
 	$drgn ? "monitor dump-guest-memory -p $dir/paged" : (),
 	'monitor quit');
@@ -140,6 +140,7 @@ SKIP: {
 		'open calls are shown');
 }
 
+like($live, qr/^\[Errno 2\] No such file or directory: '\/no\/file'$/m, 'a file that cannot be made is an error');
 like($live, qr/^which recorder\? (?:\w+, )*other, ''$/m, 'what goes to a file has a name');
 SKIP: {
 	skip 'no libtracefs', 2 if system('pkg-config --exists libtracefs zlib');

@@ -79,7 +79,7 @@ spew("$dir/disk", '');
 truncate "$dir/disk", 400 << 20 or die "disk: $!\n";
 my $said = `$root/tools/vm/guest -k $kernel/arch/x86/boot/bzImage -m 768 -d $dir/kdump -l $dir/console -t 280 -a 'crashkernel=192M kunit.enable=0' -q -drive -q file=$dir/disk,format=raw,if=virtio /host/kdump/crash.sh 2>&1`;
 system "makedumpfile -R $dir/vmcore < $dir/disk > $dir/log 2>&1";
-like(`file $dir/vmcore`, qr/Kdump compressed dump/, 'there is a dump') or diag(substr $said, -1500);
+is(`head -c 5 $dir/vmcore 2>&1`, 'KDUMP', 'there is a dump') or diag(substr $said, -1500);
 
 my $drgn = "timeout 200 drgn -q -c $dir/vmcore -s $kernel/vmlinux $script";
 my $found = `$drgn 100000 2>&1`;
