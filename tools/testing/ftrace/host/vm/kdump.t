@@ -65,7 +65,7 @@ T=/sys/kernel/tracing
 ./ld-linux-x86-64.so.2 --library-path . ./kexec -p bzImage --initrd=initrd --append="console=ttyS0 nr_cpus=1 reset_devices" ||
 	exit 3
 insmod ftmod_a.ko
-echo 256 > $T/flight_size_kb
+echo 1024 > $T/flight_size_kb
 echo 1 > $T/options/flight-time
 echo 1 > $T/options/flight-returns
 echo flight > $T/current_tracer
