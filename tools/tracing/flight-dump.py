@@ -106,17 +106,19 @@ class Drgn:
             return None
 
     def name(self, address):
-        try:
-            return self.program.symbol(address).name
-        except LookupError:
-            return self.module_name(address)
-
-    def module_name(self, address):
         if self.functions is None:
             self.functions = sorted(self.module_functions())
         at = bisect.bisect_right(self.functions, (address + 1,)) - 1
         start, size, name = self.functions[at] if at >= 0 else (0, 0, None)
-        return name if address < start + size else None
+        if address < start + size:
+            return name
+        try:
+            symbol = self.program.symbol(address)
+        except LookupError:
+            return None
+        # drgn goes through all symbols, so each function is asked for once.
+        bisect.insort(self.functions, (symbol.address, symbol.size, symbol.name))
+        return symbol.name
 
     def module_functions(self):
         """Functions of modules that are loaded, as the kernel's kallsyms has them: address, size, name."""
@@ -233,6 +235,8 @@ class Recorder:
             self.name += byte.decode()
         self.start = u64(address + START), u64(address + START + 8)
         self.stop = u64(address + STOP), u64(address + STOP + 8)
+        # In a virtual machine the kernel may not know; then a cycle is shown as 1 ns.
+        self.khz = u32(kernel.symbol('tsc_khz')) or 1000000
 
     def clock(self, cycles):
         """The time on the trace clock, as the file trace shows it."""
@@ -243,7 +247,7 @@ class Recorder:
             clock_run = self.stop[1] - self.start[1]
             return self.start[1] + (cycles - self.start[0]) * clock_run // cycles_run
         # It was running to the end.
-        return self.start[1] + (cycles - self.start[0]) * 1000000 // u32(kernel.symbol('tsc_khz'))
+        return self.start[1] + (cycles - self.start[0]) * 1000000 // self.khz
 
     def records(self, cpu):
         """The words of a CPU's ring, from the oldest to the youngest, with their times if any."""
