@@ -86,15 +86,17 @@ struct ftrace_batch {
 };
 
 /**
- * struct ftrace_count - how many tasks entered a callback, and how many left it
+ * struct ftrace_count - how many tasks entered a callback, how many left it, and calls it missed
  * @entered: incremented by the trampoline before the call
  * @left: incremented by the trampoline after the call
+ * @missed: incremented by the trampoline in place of the call, see &ftrace_call.trylock
  *
- * There is one on each CPU. Both counters wrap.
+ * There is one on each CPU. All counters wrap.
  */
 struct ftrace_count {
 	unsigned long		entered;
 	unsigned long		left;
+	unsigned long		missed;
 };
 
 /**
@@ -115,6 +117,8 @@ struct ftrace_guard {
  * @ops: the third argument of the function
  * @count: where to count tasks; NULL if nobody waits until no task is in the callback
  * @guard: what turns tasks away, before they are counted; NULL if there is nothing
+ * @trylock: @func does nothing if ftrace_test_recursion_trylock() fails. The trampoline may look
+ *	first, and then count a call that is missed
  * @flight: where to record the call, instead of calling @func; NULL to call @func
  */
 struct ftrace_call {
@@ -122,6 +126,7 @@ struct ftrace_call {
 	struct ftrace_ops		*ops;
 	struct ftrace_count __percpu	*count;
 	const struct ftrace_guard	*guard;
+	bool				trylock;
 	const struct ftrace_flight	*flight;
 };
 

@@ -64,6 +64,20 @@ ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
 	return ops->func;
 }
 
+/**
+ * ftrace_ops_trylock - does the function for an ops give up in a task that is in a callback?
+ * @ops: the ops
+ *
+ * Context: Any context.
+ * Return: true if a call where ftrace_test_recursion_trylock() fails may be left out.
+ */
+bool ftrace_ops_trylock(struct ftrace_ops *ops)
+{
+	return !IS_ENABLED(CONFIG_FTRACE_RECORD_RECURSION) &&
+	       (ops->flags & FTRACE_OPS_FL_TRYLOCK ||
+		ftrace_ops_get_func(ops) == ftrace_ops_assist_func);
+}
+
 /* Makes the callback of an ops that is about to be registered: 0 or -ENOMEM. ftrace_lock held. */
 int ftrace_callback_make(struct ftrace_ops *ops)
 {
@@ -134,6 +148,23 @@ static unsigned long callback_sum(const unsigned long __percpu *count)
 	for_each_possible_cpu(cpu)
 		total += READ_ONCE(*per_cpu_ptr(count, cpu));
 	return total;
+}
+
+/**
+ * ftrace_ops_missed - how many calls were missed before they reached the callback?
+ * @ops: the ops
+ *
+ * A trampoline turns a task away that is in a callback already, and counts it here if the memory
+ * of @ops can be freed. What the callback itself turns away is not in this number.
+ *
+ * Context: Process context, may sleep.
+ * Return: the number since @ops was registered; 0 if it is not.
+ */
+unsigned long ftrace_ops_missed(struct ftrace_ops *ops)
+{
+	guard(mutex)(&ftrace_lock);
+	return ops->callback && ops->callback->count ?
+	       callback_sum(&ops->callback->count->missed) : 0;
 }
 
 /*

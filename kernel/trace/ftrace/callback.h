@@ -35,6 +35,7 @@ struct ftrace_callback {
 	u64				seq;
 };
 
+bool ftrace_ops_trylock(struct ftrace_ops *ops);
 int ftrace_callback_make(struct ftrace_ops *ops);
 void ftrace_callback_put(struct ftrace_callback *cb);
 void ftrace_callback_is_off(struct ftrace_callback *cb, unsigned int nr);

@@ -5,7 +5,8 @@
  * alloc_percpu() searches its chunks and clears the memory of every CPU, which takes longer
  * than the rest of a registration. So counters are allocated in groups, and the first group is
  * part of the kernel image. A pair is used again as it was left: only the sums over all CPUs
- * are compared, and the two sums are equal when a pair is given back.
+ * are compared, and the two sums are equal when a pair is given back. The count of missed calls
+ * beside the pair begins at 0 again.
  */
 #include <linux/bitmap.h>
 #include <linux/list.h>
@@ -74,6 +75,15 @@ struct ftrace_count __percpu *ftrace_count_get(void)
 	return group->counts + n;
 }
 
+static void count_clear_missed(struct ftrace_count __percpu *count)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (per_cpu_ptr(count, cpu)->missed)
+			per_cpu_ptr(count, cpu)->missed = 0;
+}
+
 /*
  * Nobody counts with @count, which may be NULL, any more: as many tasks have left as have
  * entered. ftrace_lock held.
@@ -89,6 +99,7 @@ void ftrace_count_put(struct ftrace_count __percpu *count)
 		if (count >= group->counts && count < group->counts + COUNTS_PER_GROUP)
 			break;
 
+	count_clear_missed(count);
 	__clear_bit(count - group->counts, group->used);
 	list_move(&group->list, &count_groups);
 	if (group != &first_group && bitmap_empty(group->used, COUNTS_PER_GROUP)) {

@@ -65,7 +65,7 @@ static void calls_fill(struct ftrace_call *call, struct ftrace_ops *const *ops, 
 		if (!(op->flags & FTRACE_OPS_FL_DIRECT))
 			*call++ = (struct ftrace_call){
 				ftrace_ops_get_func(op), op, op->callback->count, op->guard,
-				ftrace_ops_flight(op) };
+				ftrace_ops_trylock(op), ftrace_ops_flight(op) };
 	}
 }
 

@@ -26,6 +26,9 @@
  * are skipped. The gate runs before registers are saved, so it may only use flags and %r11,
  * which neither a function nor its caller expects from the other: a callback may change both.
  *
+ * A callback that gives up if the task is in a callback is skipped by the gate, too, and counted
+ * as missed. What such a callback calls may be traced, too: that can be twenty calls for one.
+ *
  * The slot of a flight recorder is a template of its own, in flight_64.S: it records and calls
  * nothing. Such slots are at the start, before the gate. If there are no other slots, the
  * trampoline has no frame. The first instruction of such a slot is longer than five bytes, and
@@ -45,9 +48,11 @@
 #include <linux/ftrace_flight.h>
 #include <linux/memory.h>
 #include <linux/rculist.h>
+#include <linux/sched.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
+#include <linux/trace_recursion.h>
 #include <linux/workqueue.h>
 
 #include <asm/nospec-branch.h>
@@ -152,6 +157,20 @@ static void tramp_emit_branch(struct code *c, u8 opcode, unsigned long to)
 	tramp_emit(c, insn, sizeof(insn));
 }
 
+/* A jump to an offset of the trampoline, which the first run of tramp_emit_all() has found. */
+static void tramp_emit_jump(struct code *c, const char *opcode, unsigned int to)
+{
+	s32 distance;
+
+	tramp_emit(c, opcode, strlen(opcode));
+	distance = to - (c->len + sizeof(distance));
+	tramp_emit(c, &distance, sizeof(distance));
+}
+
+#define JE	"\x0f\x84"
+#define JNE	"\x0f\x85"
+#define JMP	"\xe9"
+
 /*
  * The last two arguments of a callback. 64-bit: the ops in %rdx, with mov $imm32 if the ops is
  * in the kernel image and else movabs, and the registers in %rcx. 32-bit, with -mregparm=3:
@@ -240,6 +259,60 @@ static void tramp_emit_compare(struct code *c, const struct ftrace_guard *guard,
 	else
 		tramp_emit(c, &guard->skip, sizeof(guard->skip));
 }
+
+/* testb $(1 << ctx), trace_recursion(%r11) */
+static void tramp_emit_test_recursion(struct code *c, int ctx)
+{
+	u32 off = offsetof(struct task_struct, trace_recursion);
+	u8 bit = BIT(TRACE_FTRACE_START + ctx);
+
+	static_assert(TRACE_FTRACE_START + TRACE_CTX_TRANSITION < 8);
+	tramp_emit(c, "\x41\xf6\x83", 3);
+	tramp_emit(c, &off, sizeof(off));
+	tramp_emit(c, &bit, sizeof(bit));
+}
+
+/*
+ * Does ftrace_test_recursion_trylock() fail? It does if the task has the bit of its context and
+ * that of a transition. This looks at tasks alone; interrupts are left to the callback. First
+ * comes what mostly decides: movq %gs:current_task, %r11, and the test of the transition.
+ */
+static void tramp_emit_trylock(struct code *c, unsigned int succeeds)
+{
+	u32 task = (__force unsigned long)&current_task;
+	u32 count = (__force unsigned long)&__preempt_count;
+	u32 interrupted = NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET;
+
+	if (IS_ENABLED(CONFIG_SMP))
+		tramp_emit(c, "\x65", 1);
+	tramp_emit(c, "\x4c\x8b\x1c\x25", 4);
+	tramp_emit(c, &task, sizeof(task));
+	tramp_emit_test_recursion(c, TRACE_CTX_TRANSITION);
+	tramp_emit_jump(c, JE, succeeds);
+	tramp_emit_test_recursion(c, TRACE_CTX_NORMAL);
+	tramp_emit_jump(c, JE, succeeds);
+	/* testl $interrupted, %gs:__preempt_count */
+	if (IS_ENABLED(CONFIG_SMP))
+		tramp_emit(c, "\x65", 1);
+	tramp_emit(c, "\xf7\x04\x25", 3);
+	tramp_emit(c, &count, sizeof(count));
+	tramp_emit(c, &interrupted, sizeof(interrupted));
+	tramp_emit_jump(c, JNE, succeeds);
+}
+
+/* incq %gs:count, or, where registers are not saved, movabs $count, %r11; incq %gs:(%r11) */
+static void tramp_emit_missed(struct code *c, const unsigned long __percpu *count)
+{
+	if (tramp_near(count)) {
+		tramp_emit_count(c, count);
+		return;
+	}
+	tramp_emit(c, "\x49\xbb", 2);
+	tramp_emit(c, &count, sizeof(count));
+	if (IS_ENABLED(CONFIG_SMP))
+		tramp_emit(c, "\x65", 1);
+	tramp_emit(c, "\x49\xff\x03", 3);
+}
 #else
 static void tramp_emit_count_addr(struct code *c, const unsigned long __percpu *count) { }
 
@@ -252,6 +325,10 @@ static void tramp_emit_count(struct code *c, const unsigned long __percpu *count
 	tramp_emit(c, &count, sizeof(count));
 }
 
+/* No register is free. */
+static void tramp_emit_trylock(struct code *c, unsigned int succeeds) { }
+static void tramp_emit_missed(struct code *c, const unsigned long __percpu *count) { }
+
 /* cmpl $imm, %fs:word */
 static void tramp_emit_compare(struct code *c, const struct ftrace_guard *guard, bool gate)
 {
@@ -262,20 +339,6 @@ static void tramp_emit_compare(struct code *c, const struct ftrace_guard *guard,
 	tramp_emit(c, &guard->skip, sizeof(guard->skip));
 }
 #endif
-
-/* A jump to an offset of the trampoline, which the first run of tramp_emit_all() has found. */
-static void tramp_emit_jump(struct code *c, const char *opcode, unsigned int to)
-{
-	s32 distance;
-
-	tramp_emit(c, opcode, strlen(opcode));
-	distance = to - (c->len + sizeof(distance));
-	tramp_emit(c, &distance, sizeof(distance));
-}
-
-#define JE	"\x0f\x84"
-#define JNE	"\x0f\x85"
-#define JMP	"\xe9"
 
 static void tramp_emit_slot(struct code *c, struct slot *slot, const struct ftrace_call *call)
 {
@@ -440,12 +503,37 @@ static unsigned int tramp_nr_calls(const struct ftrace_call *calls, unsigned int
 	return n;
 }
 
+static bool tramp_tries_lock(const struct ftrace_call *call)
+{
+	return IS_ENABLED(CONFIG_X86_64) && call->trylock;
+}
+
 static bool tramp_has_gate(const struct ftrace_call *calls, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
-		if (!calls[i].guard && !calls[i].flight)
+		if (!calls[i].guard && !calls[i].flight && !tramp_tries_lock(&calls[i]))
 			return false;
 	return nr;
+}
+
+/*
+ * Callbacks without a guard are skipped if the task is in a callback. They are counted when it is
+ * known that all are skipped.
+ */
+static void tramp_emit_gate_trylock(struct code *c, const struct tramp *tramp,
+				    const struct ftrace_call *calls, unsigned int nr)
+{
+	bool first = true;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		if (calls[i].guard || calls[i].flight)
+			continue;
+		if (first)
+			tramp_emit_trylock(c, tramp->start_at);
+		first = false;
+		if (calls[i].count)
+			tramp_emit_missed(c, &calls[i].count->missed);
+	}
 }
 
 /* Go on behind the gate if a slot is not skipped. Otherwise do what comes after the frame. */
@@ -453,11 +541,12 @@ static void tramp_emit_gate(struct code *c, const struct tramp *tramp,
 			    const struct ftrace_call *calls, unsigned int nr, bool direct)
 {
 	for (unsigned int i = 0; i < nr; i++) {
-		if (calls[i].flight)
+		if (!calls[i].guard || calls[i].flight)
 			continue;
 		tramp_emit_compare(c, calls[i].guard, true);
 		tramp_emit_jump(c, JNE, tramp->start_at);
 	}
+	tramp_emit_gate_trylock(c, tramp, calls, nr);
 	tramp_emit_account(c);
 	if (direct)
 		tramp_emit_jump(c, JMP, tramp->end_at);

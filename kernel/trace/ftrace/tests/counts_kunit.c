@@ -65,6 +65,7 @@ static void counts_use_again(struct kunit *test)
 {
 	struct ftrace_count __percpu *again[2];
 	unsigned int inside = 0, outside = 0;
+	int cpu;
 
 	while (inside < NR_PAIRS && !counts_in_image(pair[inside]))
 		inside++;
@@ -72,12 +73,15 @@ static void counts_use_again(struct kunit *test)
 		outside++;
 	if (inside == NR_PAIRS)
 		return;
+	raw_cpu_ptr(pair[inside])->missed = 1;
 	ftrace_count_put(pair[inside]);
 	ftrace_count_put(pair[outside]);
 	for (int i = 0; i < 2; i++)
 		again[i] = ftrace_count_get();
 	KUNIT_EXPECT_TRUE(test, again[0] == pair[outside]);
 	KUNIT_EXPECT_TRUE(test, again[1] == pair[inside]);
+	for_each_possible_cpu(cpu)
+		KUNIT_EXPECT_EQ(test, per_cpu_ptr(again[1], cpu)->missed, 0);
 	pair[outside] = again[0];
 	pair[inside] = again[1];
 }

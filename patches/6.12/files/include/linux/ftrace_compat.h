@@ -37,8 +37,9 @@ static __always_inline void lass_clac(void) { }
 /* arch/x86/include/asm/mmu_context.h: the CPUs of an mm are always tracked. */
 static inline void set_notrack_mm(struct mm_struct *mm) { }
 
-/* arch/x86/include/asm/preempt.h */
+/* arch/x86/include/asm/preempt.h, current.h */
 #define __preempt_count		pcpu_hot.preempt_count
+#define current_task		pcpu_hot.current_task
 
 /* include/linux/ftrace.h: &ftrace_ops.ops_func does not get @ip. */
 #define ops_func(ops, ip, cmd)	ops_func(ops, cmd)

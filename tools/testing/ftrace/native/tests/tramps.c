@@ -389,7 +389,7 @@ static void counters_may_be_far_away(struct kunit *test)
 
 	for (unsigned int i = 0; i < 2; i++) {
 		count[i] = (struct ftrace_count){ };
-		call[i] = (struct ftrace_call){ .func = count_call, .ops = &ops[0] };
+		call[i] = (struct ftrace_call){ .func = count_call, .ops = &ops[0], .trylock = true };
 		call[i].count = (__force struct ftrace_count __percpu *)
 			((unsigned long)&count[i] - per_cpu_offset(raw_smp_processor_id()));
 		KUNIT_EXPECT_NE(test, (__force long)call[i].count,
@@ -400,6 +400,9 @@ static void counters_may_be_far_away(struct kunit *test)
 	ftrace_kunit_write_site(ftrace_kunit_func1, 0, tramp->addr);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "xx");
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_func1(40), 41);
+	current->trace_recursion = BIT(TRACE_CTX_NORMAL) | BIT(TRACE_CTX_TRANSITION);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
+	current->trace_recursion = 0;
 	switch_off(tramp, 0);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
 	switch_off(tramp, 1);
@@ -407,6 +410,7 @@ static void counters_may_be_far_away(struct kunit *test)
 	for (unsigned int i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, count[i].entered, 2UL + i);
 		KUNIT_EXPECT_EQ(test, count[i].left, 2UL + i);
+		KUNIT_EXPECT_EQ(test, count[i].missed, 1UL);
 	}
 	ftrace_kunit_write_site(ftrace_kunit_func1, tramp->addr, 0);
 	tramp_free(tramp);
