@@ -167,6 +167,8 @@ struct ftrace_flight_stamp {
  * @spare: other rings, with the last snapshot; NULL if there was none
  * @of: whose @spare it is, or was
  * @thresh: calls that return within so many cycles are taken back; 0 if none is
+ * @kept: the rings are in memory that outlives the kernel, see flight_keep.c
+ * @last: it is that of the last kernel, and records nothing
  */
 struct ftrace_flight {
 	struct list_head			list;
@@ -185,6 +187,8 @@ struct ftrace_flight {
 	struct ftrace_flight			*spare;
 	struct ftrace_flight			*of;
 	u64					thresh;
+	bool					kept;
+	bool					last;
 };
 
 extern struct list_head ftrace_flights;

@@ -792,23 +792,45 @@ unsigned long ftrace_flight_name(unsigned long addr, u64 cycles)
 	return (unsigned long)unloaded_module;
 }
 
+static unsigned long flight_groups(unsigned long size, bool timed)
+{
+	return size / (timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP) + OVERRUN;
+}
+
+static unsigned long flight_pids_size(unsigned long groups)
+{
+	return ALIGN(groups * sizeof(u32), sizeof(u64));
+}
+
+/* The memory for a ring of @size bytes, with what is behind it. */
+unsigned long ftrace_flight_room(unsigned long size, bool timed)
+{
+	unsigned long groups = flight_groups(size, timed);
+
+	return groups * (timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP) +
+	       flight_pids_size(groups) + sizeof(struct ftrace_flight_cursor);
+}
+
 static int flight_ring_make(struct ftrace_flight *flight, int cpu)
 {
 	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
 	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
-	unsigned long groups = flight->size / group + OVERRUN;
-	unsigned long pids = ALIGN(groups * sizeof(u32), sizeof(u64));
-	void *ring = vzalloc_node(groups * group + pids + sizeof(*c->dump), cpu_to_node(cpu));
+	unsigned long groups = flight_groups(flight->size, flight->timed);
+	void *ring = flight->kept ? ftrace_flight_keep_ring(flight, cpu) :
+		     vzalloc_node(ftrace_flight_room(flight->size, flight->timed),
+				  cpu_to_node(cpu));
 
 	if (!ring)
 		return -ENOMEM;
 	c->last = (unsigned long)ring + flight->size;
 	c->behind = (unsigned long)ring + groups * group;
-	c->dump = (void *)c->behind + pids;
+	c->dump = (void *)c->behind + flight_pids_size(groups);
 	c->end = (unsigned long)ring;
 	c->next = (u64)(unsigned long)ring << 1;
 	c->pid = FTRACE_FLIGHT_NOBODY;
 	c->max = flight->size / group - OVERRUN;
+	if (flight->kept && flight->last)
+		ftrace_flight_keep_find_ring(flight, c, (unsigned long)ring);
 	/* All of the above; pairs with ftrace_flight_has_ring(). */
 	smp_store_release(&c->base, (unsigned long)ring);
 	return 0;
@@ -872,7 +894,7 @@ static int flight_rings_make(struct ftrace_flight *flight, const struct ftrace_f
 	bool task = current->mm;
 	int ret;
 
-	if (flight_hotplug < 0 || si_mem_available() < (long)pages)
+	if (flight_hotplug < 0 || (!flight->kept && si_mem_available() < (long)pages))
 		return -ENOMEM;
 	if (task)
 		set_current_oom_origin();
@@ -889,9 +911,10 @@ static void flight_free(struct ftrace_flight *flight)
 
 	if (flight->spare)
 		ftrace_flight_free(flight->spare);
-	if (flight->cpu)
+	if (flight->cpu && !flight->kept)
 		for_each_possible_cpu(cpu)
 			vfree((void *)per_cpu_ptr(flight->cpu, cpu)->base);
+	ftrace_flight_keep_drop(flight);
 	free_percpu(flight->cpu);
 	kfree(flight->name);
 	kfree(flight);
@@ -969,7 +992,7 @@ void ftrace_flight_wait(void)
 }
 
 static struct ftrace_flight *flight_make(unsigned long size, const char *name, bool timed,
-					 const struct ftrace_flight *like)
+					 const struct ftrace_flight *like, bool last)
 {
 	struct ftrace_flight *flight = kzalloc(sizeof(*flight), GFP_KERNEL);
 	int cpu;
@@ -978,6 +1001,7 @@ static struct ftrace_flight *flight_make(unsigned long size, const char *name, b
 		return NULL;
 	flight->timed = timed;
 	flight->size = size;
+	flight->last = last;
 	refcount_set(&flight->users, 1);
 	atomic_set(&flight->off, 1);
 	flight->cpu = alloc_percpu(struct ftrace_flight_cpu);
@@ -987,7 +1011,7 @@ static struct ftrace_flight *flight_make(unsigned long size, const char *name, b
 	/* Also without a ring. */
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(flight->cpu, cpu)->off = 1;
-	if (flight_rings_make(flight, like))
+	if ((!like && ftrace_flight_keep_take(flight)) || flight_rings_make(flight, like))
 		goto fail;
 	return flight;
 
@@ -1003,7 +1027,19 @@ fail:
  */
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed)
 {
-	struct ftrace_flight *flight = flight_make(size, name, timed, NULL);
+	struct ftrace_flight *flight = flight_make(size, name, timed, NULL, false);
+
+	if (!flight)
+		return NULL;
+	scoped_guard(mutex, &flight_mutex)
+		list_add(&flight->list, &ftrace_flights);
+	return flight;
+}
+
+/* The same, with the rings of the last kernel as they are. */
+struct ftrace_flight *ftrace_flight_make_last(const char *name, bool timed)
+{
+	struct ftrace_flight *flight = flight_make(0, name, timed, NULL, true);
 
 	if (!flight)
 		return NULL;
@@ -1018,7 +1054,8 @@ struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, b
  */
 struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight)
 {
-	struct ftrace_flight *copy = flight_make(flight->size, flight->name, flight->timed, flight);
+	struct ftrace_flight *copy = flight_make(flight->size, flight->name, flight->timed, flight,
+						 flight->last);
 
 	if (!copy)
 		return NULL;
@@ -1061,11 +1098,17 @@ void ftrace_flight_put(struct ftrace_flight *flight)
 		flight_bury(flight);
 }
 
-/* Makes the rings for snapshots. 0 or -ENOMEM. Process context, may sleep. */
+/*
+ * Makes the rings for snapshots. 0, -ENOMEM, or -EBUSY if there can be none. Process context, may
+ * sleep.
+ */
 int ftrace_flight_make_spare(struct ftrace_flight *flight)
 {
 	struct ftrace_flight *spare;
 
+	/* The rings would change places. */
+	if (flight->kept)
+		return -EBUSY;
 	/* CPUs that come later get theirs from flight_cpu_up(). */
 	guard(cpus_read_lock)();
 	spare = ftrace_flight_alike(flight);

@@ -86,6 +86,49 @@ struct ftrace_flight_call {
 	u64		late;
 };
 
+/* "fltring1" */
+#define FTRACE_FLIGHT_KEPT	0x31676e6972746c66ULL
+
+/**
+ * struct ftrace_flight_header - what is at the start of memory that outlives the kernel
+ * @magic: FTRACE_FLIGHT_KEPT if the rest is complete
+ * @memory: bytes of all of the memory
+ * @ring: bytes of a ring
+ * @text: where the kernel was
+ * @text_size: bytes of the kernel
+ * @start: when recording began, in cycles
+ * @clock: the same moment in the trace clock
+ * @second: cycles of a second
+ * @cpus: number of rings
+ * @timed: each record has a time of its own
+ * @returns: returns are recorded, too
+ * @in_cycles: the trace clock is the time stamp counter
+ * @unused: room
+ * @kernel: the start of the banner of the kernel
+ * @sum: of all before
+ */
+struct ftrace_flight_header {
+	u64	magic;
+	u64	memory;
+	u64	ring;
+	u64	text;
+	u64	text_size;
+	u64	start;
+	u64	clock;
+	u64	second;
+	u32	cpus;
+	u8	timed;
+	u8	returns;
+	u8	in_cycles;
+	u8	unused;
+	char	kernel[200];
+	u32	sum;
+};
+
+/* With a smaller ring, an interrupt would often find no room. */
+#define FTRACE_FLIGHT_MIN_SIZE	((unsigned long)SZ_16K)
+#define FTRACE_FLIGHT_MAX_SIZE	((unsigned long)SZ_1G)
+
 #ifdef CONFIG_FTRACE_FLIGHT
 /* Where an ops records its calls; NULL if it has a callback. */
 static inline struct ftrace_flight *ftrace_ops_flight(const struct ftrace_ops *ops)
@@ -114,7 +157,9 @@ struct ftrace_flight_at {
 	u64	next;
 };
 
+unsigned long ftrace_flight_room(unsigned long size, bool timed);
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed);
+struct ftrace_flight *ftrace_flight_make_last(const char *name, bool timed);
 struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight);
 void ftrace_flight_free(struct ftrace_flight *copy);
 struct ftrace_flight_at ftrace_flight_where(const struct ftrace_flight_cpu *c);
@@ -142,6 +187,19 @@ void ftrace_flight_follow(const struct ftrace_flight *flight, struct ftrace_flig
 			  int cpu);
 bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			struct ftrace_flight_call *call);
+
+/* flight_keep.c */
+int ftrace_flight_keep_in(const char *name, void *memory, unsigned long size);
+bool ftrace_flight_found(const char *name);
+int ftrace_flight_keep_take(struct ftrace_flight *flight);
+void ftrace_flight_keep_drop(const struct ftrace_flight *flight);
+void *ftrace_flight_keep_ring(const struct ftrace_flight *flight, int cpu);
+void ftrace_flight_keep_start(const struct ftrace_flight *flight, bool in_cycles);
+void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftrace_flight_cpu *c,
+				  unsigned long base);
+struct ftrace_flight *ftrace_flight_keep_find(void);
+void ftrace_flight_keep_forget(void);
+unsigned long ftrace_flight_keep_name(unsigned long addr);
 
 /* flight_iter.c */
 struct ftrace_flight_stamp ftrace_flight_stamp_now(struct trace_array *tr);

@@ -258,6 +258,12 @@ static struct ftrace_flight_tree *flight_tree(const struct trace_iterator *iter)
 	return tree && !((struct flight_iter *)iter->private)->pages ? tree : NULL;
 }
 
+/* What kallsyms may be asked for the name of an address in a ring. Any context. */
+static unsigned long flight_name(const struct ftrace_flight *flight, unsigned long addr, u64 cycles)
+{
+	return flight->last ? ftrace_flight_keep_name(addr) : ftrace_flight_name(addr, cycles);
+}
+
 /* Get the next call of a CPU, or the next return if there is a tree. */
 static bool flight_fill(struct trace_iterator *iter, struct ftrace_flight_cursor *cursor)
 {
@@ -271,8 +277,8 @@ static bool flight_fill(struct trace_iterator *iter, struct ftrace_flight_cursor
 	} while (!call.parent_ip && !ftrace_flight_tree_of(iter));
 	/* Flags are not known. Tools refuse lines with characters that are none of flags. */
 	cursor->entry.ent = (struct trace_entry){ .type = TRACE_FN, .pid = call.pid };
-	cursor->entry.ip = ftrace_flight_name(call.ip, call.time);
-	cursor->entry.parent_ip = ftrace_flight_name(call.parent_ip, call.time);
+	cursor->entry.ip = flight_name(cursor->flight, call.ip, call.time);
+	cursor->entry.parent_ip = flight_name(cursor->flight, call.parent_ip, call.time);
 	/* Who follows the CPU has come to calls that are later than what was known of the clock. */
 	if (cursor->follows && call.time > cursor->stop.cycles) {
 		/* Written when recording is switched on or off. */

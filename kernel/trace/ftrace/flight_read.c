@@ -454,7 +454,7 @@ static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 	call->ip = (long)(s32)rec.word - MCOUNT_INSN_SIZE;
 	call->parent_ip = kind == FLIGHT_CALL ? flight_caller(rec.word) : 0;
 	/* A tail call by a function that has a thunk itself. */
-	if (call->parent_ip)
+	if (call->parent_ip && !flight->last)
 		call->parent_ip = ftrace_thunk_function(call->parent_ip, true) ?: call->parent_ip;
 	call->pid = cursor->pid;
 	call->time = cursor->time;

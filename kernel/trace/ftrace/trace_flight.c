@@ -24,10 +24,6 @@
 #define OPT_TIME	BIT(0)
 #define OPT_RETURNS	BIT(1)
 
-/* With a smaller ring, an interrupt would often find no room. */
-#define MIN_SIZE	SZ_16K
-#define MAX_SIZE	SZ_1G
-
 /* So that 100,000 calls fit. */
 static unsigned long default_size __ro_after_init = SZ_1M;
 
@@ -35,7 +31,7 @@ static int __init flight_set_size(char *text)
 {
 	unsigned long long size = memparse(text, &text);
 
-	if (*text || size < MIN_SIZE || size > MAX_SIZE)
+	if (*text || size < FTRACE_FLIGHT_MIN_SIZE || size > FTRACE_FLIGHT_MAX_SIZE)
 		return 0;
 	default_size = PAGE_ALIGN(size);
 	return 1;
@@ -188,7 +184,7 @@ static struct ftrace_flight *flight_make(struct trace_array *tr, u32 opts)
 							  opts & OPT_TIME);
 
 	/* Somebody may take a snapshot before the next look at the file. */
-	if (flight && tr->flight_spare && ftrace_flight_make_spare(flight)) {
+	if (flight && tr->flight_spare && !flight->kept && ftrace_flight_make_spare(flight)) {
 		ftrace_flight_put(flight);
 		return NULL;
 	}
@@ -199,6 +195,11 @@ static struct ftrace_flight *flight_make(struct trace_array *tr, u32 opts)
 	if (flight->returns && !flight->timed && tracing_thresh)
 		pr_warn("flight: without flight-time, quick calls are recorded, too\n");
 	return flight;
+}
+
+static void flight_keep(struct trace_array *tr, const struct ftrace_flight *flight)
+{
+	ftrace_flight_keep_start(flight, arch_ftrace_clock_is_cycles(trace_clock_func(tr)));
 }
 
 /* Starts a recorder, also one that has been stopped. If that fails, its reference is dropped. */
@@ -219,6 +220,7 @@ static int flight_start(struct trace_array *tr, struct ftrace_flight *flight)
 	flight_first_tasks(flight);
 	if (!flight->start.cycles)
 		flight->start = ftrace_flight_stamp_now(tr);
+	flight_keep(tr, flight);
 	WRITE_ONCE(tr->flight, flight);
 	ring_buffer_set_flight(tr->array_buffer.buffer, flight);
 	trace_flight_switched(tr);
@@ -235,6 +237,17 @@ no_watch:
 	return ret;
 }
 
+/* Shows what the last kernel recorded: there is nothing to stop. */
+static int flight_show_last(struct trace_array *tr)
+{
+	struct ftrace_flight *flight = ftrace_flight_keep_find();
+
+	if (!flight)
+		return -ENOMEM;
+	WRITE_ONCE(tr->flight, flight);
+	return 0;
+}
+
 static void flight_stop(struct trace_array *tr)
 {
 	struct ftrace_flight *flight = tr->flight;
@@ -242,6 +255,11 @@ static void flight_stop(struct trace_array *tr)
 	/* No memory, when an option was changed. */
 	if (!flight)
 		return;
+	if (flight->last) {
+		WRITE_ONCE(tr->flight, NULL);
+		ftrace_flight_put(flight);
+		return;
+	}
 	ftrace_flight_off(flight, true);
 	unregister_ftrace_function(tr->ops);
 	if (flight->returns)
@@ -262,6 +280,8 @@ static int flight_tracer_init(struct trace_array *tr)
 
 	if (!tr->ops)
 		return -ENOMEM;
+	if (ftrace_flight_found(tr->name))
+		return flight_show_last(tr);
 	ret = flight_check_clock(trace_clock_func(tr));
 	if (ret)
 		return ret;
@@ -301,6 +321,9 @@ static int flight_restart(struct trace_array *tr, u32 opts)
 
 	if (old && flight_opts_of(old) == opts && old->thresh == flight_thresh(opts))
 		return 0;
+	/* There is one place for rings that outlive the kernel. */
+	if (old && old->kept)
+		return -EBUSY;
 	new = flight_make(tr, opts);
 	if (!new)
 		return -ENOMEM;
@@ -340,7 +363,7 @@ void trace_flight_switched(struct trace_array *tr)
 
 	guard(preempt_notrace)();
 	flight = READ_ONCE(tr->flight);
-	if (!flight)
+	if (!flight || flight->last)
 		return;
 	/* Somebody else may switch at the same time. Who is last finds the last value. */
 	do {
@@ -376,10 +399,13 @@ void trace_flight_clear(struct trace_array *tr, int which)
 	if (!flight)
 		return;
 	/* The clock may be another one. */
-	if (which == RING_BUFFER_ALL_CPUS) {
+	if (which == RING_BUFFER_ALL_CPUS && !flight->last) {
 		flight->start = ftrace_flight_stamp_now(tr);
 		flight->stop = flight->start;
+		flight_keep(tr, flight);
 	}
+	if (which == RING_BUFFER_ALL_CPUS && flight->last)
+		ftrace_flight_keep_forget();
 	for_each_possible_cpu(cpu)
 		if (which == RING_BUFFER_ALL_CPUS || which == cpu)
 			ftrace_flight_clear(flight, cpu);
@@ -469,7 +495,7 @@ static ssize_t flight_size_write(struct file *filp, const char __user *ubuf, siz
 
 	if (ret)
 		return ret;
-	if (kb < MIN_SIZE / SZ_1K || kb > MAX_SIZE / SZ_1K)
+	if (kb < FTRACE_FLIGHT_MIN_SIZE / SZ_1K || kb > FTRACE_FLIGHT_MAX_SIZE / SZ_1K)
 		return -EINVAL;
 	guard(mutex)(&trace_types_lock);
 	if (tr->flight)

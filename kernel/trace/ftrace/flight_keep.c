@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings of the flight recorder that outlive the kernel.
+ *
+ * The recorder of one trace array has its rings in memory that was reserved on the command line,
+ * and that a reset leaves alone. The next kernel finds there what the CPUs did until they stopped.
+ *
+ * Only the records are in this memory, and a header, which is written when recording begins. What
+ * else is known of a ring, such as where the next record goes, can be told from the records: the
+ * groups of the lap that was not complete have another parity than those behind them. So recording
+ * costs nothing more.
+ *
+ * Records have addresses of functions, and the next kernel may be somewhere else. If it is the same
+ * kernel, all its functions have moved by the same distance.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/ftrace_arch.h>
+#include <linux/ftrace_flight.h>
+#include <linux/jhash.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include <asm/sections.h>
+
+#include "core.h"
+#include "flight.h"
+
+/* For so many seconds after the start times are computed: 8 years. */
+#define SECONDS	BIT_ULL(28)
+
+/* How many bytes the records, tasks and cursor of a ring of @size bytes take. */
+static unsigned long keep_stride(unsigned long size)
+{
+	return PAGE_ALIGN(max(ftrace_flight_room(size, false), ftrace_flight_room(size, true)));
+}
+
+/* The memory; there is none if @name is NULL. Changed with trace_types_lock held. */
+static struct {
+	const char		*name;		/* of the trace array */
+	struct ftrace_flight_header	*header;
+	unsigned long		memory;
+	unsigned long		ring;
+	struct ftrace_flight	*user;		/* whose rings are there */
+	bool			found;		/* what the last kernel has recorded is there */
+	unsigned long		moved;		/* by so much has the kernel moved since */
+} keep;
+
+static u32 keep_sum(const struct ftrace_flight_header *h)
+{
+	return jhash(h, offsetof(struct ftrace_flight_header, sum), 0);
+}
+
+/* NULL, or why what is in the memory cannot be shown. */
+static const char *keep_refuses(const struct ftrace_flight_header *h)
+{
+	if (h->magic != FTRACE_FLIGHT_KEPT)
+		return "nothing was recorded";
+	if (h->sum != keep_sum(h))
+		return "the header is damaged";
+	if (h->memory != keep.memory || h->ring != keep.ring || h->cpus != nr_cpu_ids)
+		return "it has another size, or there are other CPUs";
+	if (strncmp(h->kernel, linux_banner, sizeof(h->kernel) - 1) ||
+	    h->text_size != (u64)(_end - _stext))
+		return "it is of another kernel";
+	return NULL;
+}
+
+/**
+ * ftrace_flight_keep_in - let the recorder of a trace array have its rings in some memory
+ * @name: the name of the trace array, which stays; NULL to undo it
+ * @memory: the memory, which a reset leaves alone
+ * @size: number of bytes
+ *
+ * If the last kernel has recorded something there that this one can show, the next recorder of the
+ * trace array has it.
+ *
+ * Context: Process context. No recorder has its rings in the memory.
+ * Return: 0, or -EINVAL if @memory is too small.
+ */
+int ftrace_flight_keep_in(const char *name, void *memory, unsigned long size)
+{
+	unsigned long room = size > PAGE_SIZE ? (size - PAGE_SIZE) / nr_cpu_ids : 0;
+	unsigned long ring = round_down(min(room, FTRACE_FLIGHT_MAX_SIZE), PAGE_SIZE);
+	const char *why;
+
+	keep.name = NULL;
+	keep.user = NULL;
+	keep.found = false;
+	if (!name)
+		return 0;
+	/* What is beside the records takes some pages, too. */
+	while (ring >= FTRACE_FLIGHT_MIN_SIZE && keep_stride(ring) > room)
+		ring -= PAGE_SIZE;
+	if (ring < FTRACE_FLIGHT_MIN_SIZE)
+		return -EINVAL;
+	keep.name = name;
+	keep.header = memory;
+	keep.memory = size;
+	keep.ring = ring;
+	why = keep_refuses(keep.header);
+	if (why) {
+		pr_info("flight: of the last kernel: %s\n", why);
+		return 0;
+	}
+	keep.found = true;
+	keep.moved = (unsigned long)_stext - keep.header->text;
+	return 0;
+}
+
+/* Has the last kernel recorded something that was not taken or forgotten yet? */
+bool ftrace_flight_found(const char *name)
+{
+	return keep.name && name && !strcmp(name, keep.name) && keep.found;
+}
+
+/*
+ * Is @flight, which is being made, the recorder whose rings are in the memory? Then it gets the
+ * size that fits. -EBUSY if tasks may still write into the rings of the one before.
+ * trace_types_lock held.
+ */
+int ftrace_flight_keep_take(struct ftrace_flight *flight)
+{
+	if (!keep.name || !flight->name || strcmp(flight->name, keep.name))
+		return 0;
+	if (keep.user)
+		return -EBUSY;
+	keep.user = flight;
+	flight->kept = true;
+	flight->size = keep.ring;
+	return 0;
+}
+
+/* A recorder is freed. */
+void ftrace_flight_keep_drop(const struct ftrace_flight *flight)
+{
+	if (flight->kept)
+		WRITE_ONCE(keep.user, NULL);
+}
+
+/* The memory for the ring of a CPU. What is there stays if it is to be found. */
+void *ftrace_flight_keep_ring(const struct ftrace_flight *flight, int cpu)
+{
+	unsigned long stride = keep_stride(keep.ring);
+	void *ring = (void *)keep.header + PAGE_SIZE + cpu * stride;
+
+	if (!flight->last)
+		memset(ring, 0, stride);
+	return ring;
+}
+
+/*
+ * Recording begins, or has begun anew: from now on the memory has what this kernel records.
+ * @in_cycles: the trace clock is the time stamp counter. Process context.
+ */
+void ftrace_flight_keep_start(const struct ftrace_flight *flight, bool in_cycles)
+{
+	struct ftrace_flight_header *h = keep.header;
+
+	if (!flight->kept || flight->last)
+		return;
+	WRITE_ONCE(h->magic, 0);
+	/* A reset at any moment finds a header that is complete, or none. */
+	wmb();
+	*h = (struct ftrace_flight_header){
+		.memory = keep.memory,
+		.ring = keep.ring,
+		.cpus = nr_cpu_ids,
+		.timed = flight->timed,
+		.returns = flight->returns,
+		.in_cycles = in_cycles,
+		.text = (unsigned long)_stext,
+		.text_size = _end - _stext,
+		.start = flight->start.cycles,
+		.clock = flight->start.clock,
+		.second = arch_ftrace_cycles_of(NSEC_PER_SEC),
+	};
+	strscpy(h->kernel, linux_banner);
+	h->magic = FTRACE_FLIGHT_KEPT;
+	h->sum = keep_sum(h);
+	h->magic = 0;
+	/* As above. */
+	wmb();
+	WRITE_ONCE(h->magic, FTRACE_FLIGHT_KEPT);
+}
+
+/* What the last kernel has recorded is not to be found any more. trace_types_lock held. */
+void ftrace_flight_keep_forget(void)
+{
+	WRITE_ONCE(keep.header->magic, 0);
+}
+
+/* The word of the record in a slot that a lap of parity @odd has written; 0 if it has not. */
+static u64 keep_word(const struct ftrace_flight *flight, unsigned long pos, bool odd)
+{
+	u64 word = ((const u64 *)pos)[flight->timed];
+
+	return odd == !(word & FTRACE_FLIGHT_EVEN) ? word : 0;
+}
+
+/*
+ * Where was the CPU, whose ring is at @base, when it stopped? In the last of the groups that have
+ * the parity of the first one, behind the last record with this parity.
+ */
+void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftrace_flight_cpu *c,
+				  unsigned long base)
+{
+	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
+	unsigned long size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
+	u64 first = ((const u64 *)base)[flight->timed];
+	bool odd = first && !(first & FTRACE_FLIGHT_EVEN);
+	unsigned long at = base, next = base;
+
+	while (at < c->behind && keep_word(flight, at, odd))
+		at += group;
+	for (unsigned long pos = max(at, base + group) - group; pos < at; pos += size)
+		if (keep_word(flight, pos, odd))
+			next = pos + size;
+	c->next = (u64)next << 1 | odd;
+	c->laps = odd;
+	/* What was behind the end of the lap before is 0. */
+	c->end = c->behind;
+	c->stopped = U64_MAX;
+	c->pid = 0;
+	memset(c->dump, 0, sizeof(*c->dump));
+}
+
+/*
+ * The recorder of the last kernel, as it was when it stopped; NULL without memory. It is read as
+ * any other, and does not record. trace_types_lock held.
+ */
+struct ftrace_flight *ftrace_flight_keep_find(void)
+{
+	const struct ftrace_flight_header *h = keep.header;
+	struct ftrace_flight *flight = ftrace_flight_make_last(keep.name, h->timed);
+	u64 clock = h->in_cycles ? h->second : NSEC_PER_SEC;
+
+	if (!flight)
+		return NULL;
+	flight->returns = h->returns && IS_ENABLED(CONFIG_FTRACE_FLIGHT_RETURNS);
+	flight->start = (struct ftrace_flight_stamp){ .cycles = h->start, .clock = h->clock };
+	flight->stop = (struct ftrace_flight_stamp){
+		.cycles = h->start + h->second * SECONDS,
+		.clock = h->clock + clock * SECONDS,
+	};
+	/* The next recorder of the trace array begins anew. */
+	keep.found = false;
+	return flight;
+}
+
+/* Is shown in place of a name that the last kernel did not leave. */
+static noinline void module_of_last_kernel(void)
+{
+}
+
+/* Where a function of the last kernel is now; what it had loaded has no name. Any context. */
+unsigned long ftrace_flight_keep_name(unsigned long addr)
+{
+	unsigned long now = addr + keep.moved;
+
+	/* A return has no caller. */
+	if (!addr)
+		return 0;
+	return now >= (unsigned long)_stext && now < (unsigned long)_end ? now :
+	       (unsigned long)module_of_last_kernel;
+}
+
+static char keep_wanted[64] __initdata;
+
+static int __init keep_set(char *text)
+{
+	strscpy(keep_wanted, text);
+	return 1;
+}
+__setup("trace_flight_keep=", keep_set);
+
+/* NULL, or why no recorder has its rings there. */
+static const char *__init keep_find_memory(char *memory, const char *name)
+{
+	phys_addr_t start, size;
+
+	if (!memory || !*name)
+		return "it must be NAME@MEMORY";
+	if (!reserve_mem_find_by_name(memory, &start, &size))
+		return "there is no such memory";
+	name = kstrdup(name, GFP_KERNEL);
+	if (!name)
+		return "no memory";
+	return ftrace_flight_keep_in(name, phys_to_virt(start), size) ?
+	       "the memory is too small" : NULL;
+}
+
+/* Makes the trace array. If there is something to show, it has the tracer that shows it. */
+static int __init keep_init(void)
+{
+	char *memory = keep_wanted, *name = strsep(&memory, "@");
+	struct trace_array *tr;
+	const char *why;
+
+	if (!*keep_wanted)
+		return 0;
+	why = keep_find_memory(memory, name);
+	if (why) {
+		pr_warn("trace_flight_keep: %s\n", why);
+		return 0;
+	}
+	tr = trace_array_get_by_name(name, NULL);
+	if (!tr)
+		return -ENOMEM;
+	if (ftrace_flight_found(name) && tracing_set_tracer(tr, "flight"))
+		pr_warn("trace_flight_keep: no memory to show what the last kernel recorded\n");
+	trace_array_put(tr);
+	return 0;
+}
+late_initcall(keep_init);

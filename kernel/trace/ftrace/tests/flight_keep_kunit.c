@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of rings that outlive the kernel: what a reader finds in them after a reset is what
+ * one found before. The next kernel is played by this one, which gets a copy of the memory.
+ */
+#include <linux/ftrace_arch.h>
+#include <linux/jhash.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include <asm/sections.h>
+
+#include "../core.h"
+#include "../flight.h"
+#include "ftrace_kunit.h"
+
+#define NAME		"keep"
+#define IP(n)		(0xffffffff81000000UL + (n))
+#define CALLER(n)	(0xffffffffc0000000UL + (n))
+/* Calls of a lap and more, in the smallest ring. */
+#define CALLS		(3 * FTRACE_FLIGHT_MIN_SIZE / FTRACE_FLIGHT_RECORD)
+
+static struct {
+	void			*memory[2];	/* of this kernel, and of the next one */
+	unsigned long		size;
+	struct ftrace_flight	*flight;
+	struct ftrace_flight_call *calls;	/* as they were found before the reset */
+	unsigned int		nr;
+} keeps;
+
+static void keep_undo(void *unused)
+{
+	if (keeps.flight)
+		ftrace_flight_put(keeps.flight);
+	keeps.flight = NULL;
+	ftrace_flight_wait();
+	ftrace_flight_keep_in(NULL, NULL, 0);
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	for (unsigned int i = 0; i < 2; i++) {
+		vfree(keeps.memory[i]);
+		keeps.memory[i] = NULL;
+	}
+	vfree(keeps.calls);
+	keeps.calls = NULL;
+}
+
+static void keep_make(struct kunit *test)
+{
+	/* With tasks and cursors, and a page each because of pages. */
+	keeps.size = PAGE_SIZE + nr_cpu_ids * (FTRACE_FLIGHT_MIN_SIZE * 9 / 8 + 2 * PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, keep_undo, NULL), 0);
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	keeps.calls = vmalloc(CALLS * sizeof(*keeps.calls));
+	for (unsigned int i = 0; i < 2; i++)
+		keeps.memory[i] = vzalloc(keeps.size);
+	KUNIT_ASSERT_TRUE(test, keeps.calls && keeps.memory[0] && keeps.memory[1]);
+	KUNIT_ASSERT_EQ(test, ftrace_flight_keep_in(NAME, keeps.memory[0], keeps.size), 0);
+}
+
+static void keep_record(struct kunit *test, bool timed)
+{
+	scoped_guard(mutex, &trace_types_lock)
+		keeps.flight = ftrace_flight_make(0, NAME, timed);
+	KUNIT_ASSERT_NOT_NULL(test, keeps.flight);
+	keeps.flight->start = (struct ftrace_flight_stamp){ get_cycles(), 1000 };
+	ftrace_flight_keep_start(keeps.flight, false);
+	per_cpu_ptr(keeps.flight->cpu, 0)->pid = 0;
+	ftrace_flight_off(keeps.flight, false);
+}
+
+static void keep_calls(unsigned int first, unsigned int end)
+{
+	struct ftrace_ops ops = { .flight = keeps.flight };
+
+	for (unsigned int n = first; n < end; n++) {
+		if (n % 7 == 3) {
+			guard(preempt)();
+			ftrace_flight_switch(keeps.flight, n / 7, n / 7 + 1);
+		}
+		ftrace_flight_func(IP(n), CALLER(n), &ops, NULL);
+	}
+}
+
+/* What is found now. */
+static unsigned int keep_read(const struct ftrace_flight *flight, struct ftrace_flight_call *calls)
+{
+	struct ftrace_flight_cursor cursor;
+	unsigned int n = 0;
+
+	ftrace_flight_rewind(flight, &cursor, 0);
+	while (n < CALLS && ftrace_flight_next(flight, &cursor, &calls[n]))
+		n++;
+	return n;
+}
+
+/* The machine is reset: what does the next kernel find? NULL if nothing. */
+static struct ftrace_flight *keep_reset(void)
+{
+	memcpy(keeps.memory[1], keeps.memory[0], keeps.size);
+	guard(mutex)(&trace_types_lock);
+	if (ftrace_flight_keep_in(NAME, keeps.memory[1], keeps.size) || !ftrace_flight_found(NAME))
+		return NULL;
+	return ftrace_flight_keep_find();
+}
+
+static void keep_end(struct ftrace_flight *last)
+{
+	if (last)
+		ftrace_flight_put(last);
+	ftrace_flight_wait();
+}
+
+/* Each call that a reader finds before the reset is found behind it, and no other. */
+static void keep_compare(struct kunit *test)
+{
+	struct ftrace_flight_call *found = vmalloc(CALLS * sizeof(*found));
+	struct ftrace_flight *last;
+	unsigned int nr;
+
+	KUNIT_ASSERT_NOT_NULL(test, found);
+	keeps.nr = keep_read(keeps.flight, keeps.calls);
+	last = keep_reset();
+	nr = last ? keep_read(last, found) : 0;
+	KUNIT_EXPECT_TRUE(test, last);
+	KUNIT_EXPECT_EQ(test, nr, keeps.nr);
+	for (unsigned int i = 0; i < min(nr, keeps.nr); i++) {
+		const struct ftrace_flight_call *a = &keeps.calls[i], *b = &found[i];
+
+		if (a->ip == b->ip && a->parent_ip == b->parent_ip && a->pid == b->pid &&
+		    a->early == b->early && (!keeps.flight->timed || a->time == b->time))
+			continue;
+		KUNIT_FAIL(test, "call %u: %lx <- %lx of %u at %llu became %lx <- %lx of %u at %llu",
+			   i, a->ip, a->parent_ip, a->pid, a->time, b->ip, b->parent_ip, b->pid,
+			   b->time);
+		break;
+	}
+	if (last) {
+		KUNIT_EXPECT_EQ(test, last->start.cycles, keeps.flight->start.cycles);
+		KUNIT_EXPECT_EQ(test, last->start.clock, keeps.flight->start.clock);
+	}
+	keep_end(last);
+	vfree(found);
+}
+
+/* A reset comes at each place of a group, in laps of both parities. */
+static void keep_resets(struct kunit *test, bool timed)
+{
+	unsigned int n = 1;
+
+	keep_make(test);
+	keep_record(test, timed);
+	keep_compare(test);
+	for (unsigned int step = 1; n < 3 * CALLS; step += step < 67 ? 1 : 331) {
+		keep_calls(n, n + step);
+		n += step;
+		keep_compare(test);
+	}
+	KUNIT_EXPECT_GT(test, keeps.nr, FTRACE_FLIGHT_MIN_SIZE / FTRACE_FLIGHT_TIMED_RECORD / 2);
+}
+
+static void calls_are_found_after_a_reset(struct kunit *test)
+{
+	keep_resets(test, false);
+}
+
+static void calls_with_times_are_found(struct kunit *test)
+{
+	keep_resets(test, true);
+}
+
+/* A lap has just ended: the first record of the next one is not written yet. */
+static void laps_that_have_just_ended_are_found(struct kunit *test)
+{
+	unsigned int n = 1;
+	u64 laps;
+
+	keep_make(test);
+	keep_record(test, false);
+	for (unsigned int lap = 0; lap < 3; lap++) {
+		laps = per_cpu_ptr(keeps.flight->cpu, 0)->laps;
+		while (per_cpu_ptr(keeps.flight->cpu, 0)->laps == laps) {
+			keep_calls(n, n + 1);
+			n++;
+		}
+		keep_compare(test);
+	}
+}
+
+/* A task is reset in a window: its record is reserved, and others are written behind it. */
+static void what_is_not_written_is_not_found(struct kunit *test)
+{
+	keep_make(test);
+	keep_record(test, false);
+	keep_calls(1, 6);
+	preempt_disable();
+	this_cpu_inc(ftrace_flight_depth);
+	per_cpu_ptr(keeps.flight->cpu, 0)->next += 2 * FTRACE_FLIGHT_RECORD;
+	keep_calls(6, 9);
+	this_cpu_dec(ftrace_flight_depth);
+	preempt_enable();
+	keep_compare(test);
+	KUNIT_EXPECT_EQ(test, keeps.nr, 8);
+}
+
+static void keep_refused(struct kunit *test, const char *what)
+{
+	struct ftrace_flight_header *h = keeps.memory[0];
+	struct ftrace_flight *last;
+
+	h->sum = jhash(h, offsetof(struct ftrace_flight_header, sum), 0);
+	last = keep_reset();
+	KUNIT_EXPECT_NULL_MSG(test, last, "another %s is taken", what);
+	keep_end(last);
+}
+
+/* Of another kernel, another size, or damaged. */
+static void what_does_not_match_is_refused(struct kunit *test)
+{
+	struct ftrace_flight_header *h, good;
+	struct ftrace_flight *last;
+
+	keep_make(test);
+	keep_record(test, true);
+	keep_calls(1, 6);
+	h = keeps.memory[0];
+	good = *h;
+	h->magic ^= 1;
+	keep_refused(test, "magic");
+	*h = good;
+	h->memory += PAGE_SIZE;
+	keep_refused(test, "memory");
+	*h = good;
+	h->ring += PAGE_SIZE;
+	keep_refused(test, "ring");
+	*h = good;
+	h->cpus++;
+	keep_refused(test, "number of CPUs");
+	*h = good;
+	h->text_size++;
+	keep_refused(test, "kernel");
+	*h = good;
+	h->kernel[3] ^= 1;
+	keep_refused(test, "banner");
+	*h = good;
+	h->start++;
+	KUNIT_EXPECT_NULL(test, keep_reset());
+	*h = good;
+	/* Not a header, and memory that is not used in full. */
+	KUNIT_EXPECT_EQ(test, ftrace_flight_keep_in(NAME, keeps.memory[0], PAGE_SIZE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_keep_in(NAME, keeps.memory[0], PAGE_SIZE + nr_cpu_ids *
+						    FTRACE_FLIGHT_MIN_SIZE), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, ftrace_flight_found(NAME));
+	last = keep_reset();
+	KUNIT_EXPECT_TRUE(test, last);
+	/* What was taken, or forgotten, is not found again. */
+	KUNIT_EXPECT_FALSE(test, ftrace_flight_found(NAME));
+	ftrace_flight_keep_forget();
+	memcpy(keeps.memory[0], keeps.memory[1], keeps.size);
+	KUNIT_EXPECT_NULL(test, keep_reset());
+	keep_end(last);
+}
+
+/* The same kernel, at another address. */
+static void functions_move_with_the_kernel(struct kunit *test)
+{
+	unsigned long here = (unsigned long)_stext + 64;
+	struct ftrace_flight_header *h;
+	struct ftrace_flight *last;
+	char name[64];
+
+	keep_make(test);
+	keep_record(test, false);
+	keep_calls(1, 6);
+	h = keeps.memory[0];
+	for (int distance = -SZ_2M; distance <= SZ_2M; distance += SZ_2M) {
+		h->text = (unsigned long)_stext + distance;
+		h->sum = jhash(h, offsetof(struct ftrace_flight_header, sum), 0);
+		last = keep_reset();
+		KUNIT_EXPECT_TRUE(test, last);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_keep_name(here + distance), here);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_keep_name(0), 0);
+		snprintf(name, sizeof(name), "%ps",
+			 (void *)ftrace_flight_keep_name((unsigned long)_stext + distance - 1));
+		KUNIT_EXPECT_STREQ(test, name, "module_of_last_kernel");
+		KUNIT_EXPECT_NE(test, ftrace_flight_keep_name((unsigned long)_end + distance),
+				(unsigned long)_end);
+		keep_end(last);
+	}
+}
+
+/* There is one place for rings, and it is free when no task can write there any more. */
+static void one_recorder_has_the_memory(struct kunit *test)
+{
+	struct ftrace_flight *other;
+
+	keep_make(test);
+	keep_record(test, false);
+	KUNIT_EXPECT_TRUE(test, keeps.flight->kept);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_make_spare(keeps.flight), -EBUSY);
+	guard(mutex)(&trace_types_lock);
+	KUNIT_EXPECT_NULL(test, ftrace_flight_make(SZ_16K, NAME, false));
+	other = ftrace_flight_make(SZ_16K, "other", false);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_EXPECT_FALSE(test, other->kept);
+	ftrace_flight_put(other);
+	keep_calls(1, 6);
+	KUNIT_EXPECT_EQ(test, keep_read(keeps.flight, keeps.calls), 5);
+}
+
+static struct kunit_case keep_cases[] = {
+	KUNIT_CASE_SLOW(calls_are_found_after_a_reset),
+	KUNIT_CASE_SLOW(calls_with_times_are_found),
+	KUNIT_CASE(laps_that_have_just_ended_are_found),
+	KUNIT_CASE(what_is_not_written_is_not_found),
+	KUNIT_CASE(what_does_not_match_is_refused),
+	KUNIT_CASE(functions_move_with_the_kernel),
+	KUNIT_CASE(one_recorder_has_the_memory),
+	{ }
+};
+
+static struct kunit_suite keep_suite = {
+	.name = "ftrace_flight_keep",
+	.exit = ftrace_kunit_exit,
+	.test_cases = keep_cases,
+};
+
+kunit_test_suite(keep_suite);
