@@ -130,7 +130,7 @@ static void keep_compare(struct kunit *test)
 		if (a->ip == b->ip && a->parent_ip == b->parent_ip && a->pid == b->pid &&
 		    a->early == b->early && (!keeps.flight->timed || a->time == b->time))
 			continue;
-		KUNIT_FAIL(test, "call %u: %lx <- %lx of %u at %llu became %lx <- %lx of %u at %llu",
+		KUNIT_FAIL(test, "call %u: %lx <- %lx of %u at %llu, then %lx <- %lx of %u at %llu",
 			   i, a->ip, a->parent_ip, a->pid, a->time, b->ip, b->parent_ip, b->pid,
 			   b->time);
 		break;
