@@ -21,6 +21,8 @@ open my $script, '>', "$dir/reset/boot.sh" or die "boot.sh: $!\n";
 print {$script} <<'END';
 #!/bin/sh
 exec >/dev/console 2>&1
+# No message of the kernel in the middle of a line.
+echo 1 > /proc/sys/kernel/printk
 T=/sys/kernel/tracing/instances/box
 show()
 {
