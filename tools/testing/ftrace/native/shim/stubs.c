@@ -34,7 +34,7 @@
 #include "trace.h"
 #include "native.h"
 
-const char linux_banner[] = "a kernel that is a program";
+__visible const char linux_banner[] = "a kernel that is a program";
 
 int check_tsc_unstable(void) { return 0; }
 unsigned int tsc_khz = 1000000;
