@@ -43,13 +43,6 @@
 #include "flight.h"
 #include "wait.h"
 
-/*
- * A lap ends at the first group that begins behind the last record. Until its owner has begun the
- * next lap, each context that interrupts it may reserve a group behind it: softirq, interrupt, NMI,
- * and exceptions such as a machine check.
- */
-#define OVERRUN		8
-
 /* The number of windows that are open on the CPU, those of all recorders. */
 DEFINE_PER_CPU(u32, ftrace_flight_depth);
 
@@ -792,30 +785,11 @@ unsigned long ftrace_flight_name(unsigned long addr, u64 cycles)
 	return (unsigned long)unloaded_module;
 }
 
-static unsigned long flight_groups(unsigned long size, bool timed)
-{
-	return size / (timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP) + OVERRUN;
-}
-
-static unsigned long flight_pids_size(unsigned long groups)
-{
-	return ALIGN(groups * sizeof(u32), sizeof(u64));
-}
-
-/* The memory for a ring of @size bytes, with what is behind it. */
-unsigned long ftrace_flight_room(unsigned long size, bool timed)
-{
-	unsigned long groups = flight_groups(size, timed);
-
-	return groups * (timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP) +
-	       flight_pids_size(groups) + sizeof(struct ftrace_flight_cursor);
-}
-
 static int flight_ring_make(struct ftrace_flight *flight, int cpu)
 {
 	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
 	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
-	unsigned long groups = flight_groups(flight->size, flight->timed);
+	unsigned long groups = ftrace_flight_groups(flight->size, flight->timed);
 	void *ring = flight->kept ? ftrace_flight_keep_ring(flight, cpu) :
 		     vzalloc_node(ftrace_flight_room(flight->size, flight->timed),
 				  cpu_to_node(cpu));
@@ -824,11 +798,11 @@ static int flight_ring_make(struct ftrace_flight *flight, int cpu)
 		return -ENOMEM;
 	c->last = (unsigned long)ring + flight->size;
 	c->behind = (unsigned long)ring + groups * group;
-	c->dump = (void *)c->behind + flight_pids_size(groups);
+	c->dump = (void *)c->behind + ftrace_flight_pids_size(groups);
 	c->end = (unsigned long)ring;
 	c->next = (u64)(unsigned long)ring << 1;
 	c->pid = FTRACE_FLIGHT_NOBODY;
-	c->max = flight->size / group - OVERRUN;
+	c->max = flight->size / group - FTRACE_FLIGHT_OVERRUN;
 	if (flight->kept && flight->last)
 		ftrace_flight_keep_find_ring(flight, c, (unsigned long)ring);
 	/* All of the above; pairs with ftrace_flight_has_ring(). */

@@ -151,13 +151,39 @@ static inline bool ftrace_flight_has_ring(const struct ftrace_flight_cpu *c)
 	return smp_load_acquire(&c->base);
 }
 
+/*
+ * A lap ends at the first group that begins behind the last record. Until its owner has begun the
+ * next lap, each context that interrupts it may reserve a group behind it: softirq, interrupt, NMI,
+ * and exceptions such as a machine check.
+ */
+#define FTRACE_FLIGHT_OVERRUN	8
+
+static inline unsigned long ftrace_flight_groups(unsigned long size, bool timed)
+{
+	return size / (timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP) +
+	       FTRACE_FLIGHT_OVERRUN;
+}
+
+static inline unsigned long ftrace_flight_pids_size(unsigned long groups)
+{
+	return ALIGN(groups * sizeof(u32), sizeof(u64));
+}
+
+/* The memory for a ring of @size bytes, with what is behind it. */
+static inline unsigned long ftrace_flight_room(unsigned long size, bool timed)
+{
+	unsigned long groups = ftrace_flight_groups(size, timed);
+
+	return groups * (timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP) +
+	       ftrace_flight_pids_size(groups) + sizeof(struct ftrace_flight_cursor);
+}
+
 /* A lap of a ring and where in it the next record goes, as &ftrace_flight_cpu.next has it. */
 struct ftrace_flight_at {
 	u64	lap;
 	u64	next;
 };
 
-unsigned long ftrace_flight_room(unsigned long size, bool timed);
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed);
 struct ftrace_flight *ftrace_flight_make_last(const char *name, bool timed);
 struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight);
@@ -197,7 +223,8 @@ void *ftrace_flight_keep_ring(const struct ftrace_flight *flight, int cpu);
 void ftrace_flight_keep_start(const struct ftrace_flight *flight, bool in_cycles);
 void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftrace_flight_cpu *c,
 				  unsigned long base);
-struct ftrace_flight *ftrace_flight_keep_find(void);
+bool ftrace_flight_keep_timed(void);
+void ftrace_flight_keep_fill(struct ftrace_flight *flight);
 void ftrace_flight_keep_forget(void);
 unsigned long ftrace_flight_keep_name(unsigned long addr);
 

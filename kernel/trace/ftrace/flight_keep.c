@@ -225,18 +225,21 @@ void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftr
 	memset(c->dump, 0, sizeof(*c->dump));
 }
 
+/* Had the records of the last kernel times? trace_types_lock held. */
+bool ftrace_flight_keep_timed(void)
+{
+	return keep.header->timed;
+}
+
 /*
- * The recorder of the last kernel, as it was when it stopped; NULL without memory. It is read as
- * any other, and does not record. trace_types_lock held.
+ * Makes @flight, from ftrace_flight_make_last(), the recorder of the last kernel as it was when it
+ * stopped. It is read as any other, and does not record. trace_types_lock held.
  */
-struct ftrace_flight *ftrace_flight_keep_find(void)
+void ftrace_flight_keep_fill(struct ftrace_flight *flight)
 {
 	const struct ftrace_flight_header *h = keep.header;
-	struct ftrace_flight *flight = ftrace_flight_make_last(keep.name, h->timed);
 	u64 clock = h->in_cycles ? h->second : NSEC_PER_SEC;
 
-	if (!flight)
-		return NULL;
 	flight->returns = h->returns && IS_ENABLED(CONFIG_FTRACE_FLIGHT_RETURNS);
 	flight->start = (struct ftrace_flight_stamp){ .cycles = h->start, .clock = h->clock };
 	flight->stop = (struct ftrace_flight_stamp){
@@ -245,7 +248,6 @@ struct ftrace_flight *ftrace_flight_keep_find(void)
 	};
 	/* The next recorder of the trace array begins anew. */
 	keep.found = false;
-	return flight;
 }
 
 /* Is shown in place of a name that the last kernel did not leave. */

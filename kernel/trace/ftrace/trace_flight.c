@@ -240,10 +240,12 @@ no_watch:
 /* Shows what the last kernel recorded: there is nothing to stop. */
 static int flight_show_last(struct trace_array *tr)
 {
-	struct ftrace_flight *flight = ftrace_flight_keep_find();
+	struct ftrace_flight *flight = ftrace_flight_make_last(tr->name,
+							       ftrace_flight_keep_timed());
 
 	if (!flight)
 		return -ENOMEM;
+	ftrace_flight_keep_fill(flight);
 	WRITE_ONCE(tr->flight, flight);
 	return 0;
 }

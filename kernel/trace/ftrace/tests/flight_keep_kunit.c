@@ -97,11 +97,16 @@ static unsigned int keep_read(const struct ftrace_flight *flight, struct ftrace_
 /* The machine is reset: what does the next kernel find? NULL if nothing. */
 static struct ftrace_flight *keep_reset(void)
 {
+	struct ftrace_flight *last;
+
 	memcpy(keeps.memory[1], keeps.memory[0], keeps.size);
 	guard(mutex)(&trace_types_lock);
 	if (ftrace_flight_keep_in(NAME, keeps.memory[1], keeps.size) || !ftrace_flight_found(NAME))
 		return NULL;
-	return ftrace_flight_keep_find();
+	last = ftrace_flight_make_last(NAME, ftrace_flight_keep_timed());
+	if (last)
+		ftrace_flight_keep_fill(last);
+	return last;
 }
 
 static void keep_end(struct ftrace_flight *last)
