@@ -220,7 +220,7 @@ bool ftrace_flight_found(const char *name);
 int ftrace_flight_keep_take(struct ftrace_flight *flight);
 void ftrace_flight_keep_drop(const struct ftrace_flight *flight);
 void *ftrace_flight_keep_ring(const struct ftrace_flight *flight, int cpu);
-void ftrace_flight_keep_start(const struct ftrace_flight *flight, bool in_cycles);
+void ftrace_flight_keep_start(const struct ftrace_flight *flight, u64 second, bool in_cycles);
 void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftrace_flight_cpu *c,
 				  unsigned long base);
 bool ftrace_flight_keep_timed(void);

@@ -151,9 +151,10 @@ void *ftrace_flight_keep_ring(const struct ftrace_flight *flight, int cpu)
 
 /*
  * Recording begins, or has begun anew: from now on the memory has what this kernel records.
- * @in_cycles: the trace clock is the time stamp counter. Process context.
+ * @second: cycles of a second; @in_cycles: the trace clock is the time stamp counter. Process
+ * context.
  */
-void ftrace_flight_keep_start(const struct ftrace_flight *flight, bool in_cycles)
+void ftrace_flight_keep_start(const struct ftrace_flight *flight, u64 second, bool in_cycles)
 {
 	struct ftrace_flight_header *h = keep.header;
 
@@ -173,7 +174,7 @@ void ftrace_flight_keep_start(const struct ftrace_flight *flight, bool in_cycles
 		.text_size = _end - _stext,
 		.start = flight->start.cycles,
 		.clock = flight->start.clock,
-		.second = arch_ftrace_cycles_of(NSEC_PER_SEC),
+		.second = second,
 	};
 	strscpy(h->kernel, linux_banner);
 	h->magic = FTRACE_FLIGHT_KEPT;

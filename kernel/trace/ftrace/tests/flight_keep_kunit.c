@@ -64,7 +64,7 @@ static void keep_record(struct kunit *test, bool timed)
 		keeps.flight = ftrace_flight_make(0, NAME, timed);
 	KUNIT_ASSERT_NOT_NULL(test, keeps.flight);
 	keeps.flight->start = (struct ftrace_flight_stamp){ get_cycles(), 1000 };
-	ftrace_flight_keep_start(keeps.flight, false);
+	ftrace_flight_keep_start(keeps.flight, NSEC_PER_SEC, false);
 	per_cpu_ptr(keeps.flight->cpu, 0)->pid = 0;
 	ftrace_flight_off(keeps.flight, false);
 }

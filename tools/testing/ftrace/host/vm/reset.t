@@ -47,14 +47,14 @@ flight)
 	show after
 	echo 1 > $T/tracing_on
 	ls /proc > /dev/null
-	echo "then there are $(show more | wc -l)"
+	echo "later calls: $(show more | wc -l)"
 	echo > $T/trace
 	echo "cleared, $(show more | wc -l)"
 	echo nop > $T/current_tracer
 	echo flight > $T/current_tracer
 	echo 'vfs_*' > $T/set_ftrace_filter
 	cat /proc/version > /dev/null
-	echo "it records $(show now | grep -c ' vfs_read ')"
+	echo "new calls: $(show now | grep -c ' vfs_read ')"
 	;;
 esac
 echo "the end"
@@ -103,9 +103,9 @@ for my $option ('func_stack_trace', 'flight-time') {
 	my $said = join "\n", @lines;
 	like($said, qr/tracer of box is nop.*tracer of box is flight/s, '  the tracer shows them, once');
 	unlike($said, qr/there is a snapshot/, '  there are no snapshots');
-	like($said, qr/^then there are ${\scalar @before}$/m, '  nothing is recorded meanwhile');
+	like($said, qr/^later calls: ${\scalar @before}$/m, '  nothing is recorded meanwhile');
 	like($said, qr/^cleared, 0$/m, '  they are forgotten');
-	like($said, qr/^it records [1-9]/m, '  the tracer records anew');
+	like($said, qr/^new calls: [1-9]/m, '  the tracer records anew');
 }
 like(join("\n", boot(1, 'nothing', 'func_stack_trace')), qr/trace_flight_keep: there is no such memory/, 'memory that is not reserved is refused');
 done_testing();
