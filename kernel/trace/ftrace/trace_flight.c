@@ -199,8 +199,9 @@ static struct ftrace_flight *flight_make(struct trace_array *tr, u32 opts)
 
 static void flight_keep(struct trace_array *tr, const struct ftrace_flight *flight)
 {
-	ftrace_flight_keep_start(flight, arch_ftrace_cycles_of(NSEC_PER_SEC),
-				 arch_ftrace_clock_is_cycles(trace_clock_func(tr)));
+	if (flight->kept)
+		ftrace_flight_keep_start(flight, arch_ftrace_cycles_of(NSEC_PER_SEC),
+					 arch_ftrace_clock_is_cycles(trace_clock_func(tr)));
 }
 
 /* Starts a recorder, also one that has been stopped. If that fails, its reference is dropped. */
