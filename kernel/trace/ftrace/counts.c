@@ -80,8 +80,7 @@ static void count_clear_missed(struct ftrace_count __percpu *count)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		if (per_cpu_ptr(count, cpu)->missed)
-			per_cpu_ptr(count, cpu)->missed = 0;
+		per_cpu_ptr(count, cpu)->missed = 0;
 }
 
 /*

@@ -187,7 +187,7 @@ static void protected_callbacks_do_not_run(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, missed, 1);
 }
 
-/* An ops that is registered again has missed nothing, and one that is not has no count. */
+/* Calls are counted from the registration of an ops to its removal. */
 static void counts_begin_with_the_ops(struct kunit *test)
 {
 	trylock_make(test, trylock_note, FTRACE_OPS_FL_TRYLOCK);
@@ -217,6 +217,7 @@ static struct kunit_case trylock_cases[] = {
 
 static struct kunit_suite trylock_suite = {
 	.name = "ftrace_trylock",
+	.init = ftrace_kunit_alone,
 	.exit = ftrace_kunit_exit,
 	.test_cases = trylock_cases,
 	.suite_exit = ftrace_kunit_forget,
