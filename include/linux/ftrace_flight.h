@@ -167,8 +167,9 @@ struct ftrace_flight_stamp {
  * @spare: other rings, with the last snapshot; NULL if there was none
  * @of: whose @spare it is, or was
  * @thresh: calls that return within so many cycles are taken back; 0 if none is
- * @kept: the rings are in memory that outlives the kernel, see flight_keep.c
+ * @persistent: the rings are in memory that outlives the kernel, see flight_keep.c
  * @last: it is that of the last kernel, and records nothing
+ * @since: what is older was cleared by the last kernel, in cycles
  */
 struct ftrace_flight {
 	struct list_head			list;
@@ -187,8 +188,9 @@ struct ftrace_flight {
 	struct ftrace_flight			*spare;
 	struct ftrace_flight			*of;
 	u64					thresh;
-	bool					kept;
+	bool					persistent;
 	bool					last;
+	u64					since;
 };
 
 extern struct list_head ftrace_flights;

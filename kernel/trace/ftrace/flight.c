@@ -790,7 +790,7 @@ static int flight_ring_make(struct ftrace_flight *flight, int cpu)
 	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
 	struct ftrace_flight_cpu *c = per_cpu_ptr(flight->cpu, cpu);
 	unsigned long groups = ftrace_flight_groups(flight->size, flight->timed);
-	void *ring = flight->kept ? ftrace_flight_keep_ring(flight, cpu) :
+	void *ring = flight->persistent ? ftrace_flight_keep_ring(cpu) :
 		     vzalloc_node(ftrace_flight_room(flight->size, flight->timed),
 				  cpu_to_node(cpu));
 
@@ -803,7 +803,7 @@ static int flight_ring_make(struct ftrace_flight *flight, int cpu)
 	c->next = (u64)(unsigned long)ring << 1;
 	c->pid = FTRACE_FLIGHT_NOBODY;
 	c->max = flight->size / group - FTRACE_FLIGHT_OVERRUN;
-	if (flight->kept && flight->last)
+	if (flight->persistent && flight->last)
 		ftrace_flight_keep_find_ring(flight, c, (unsigned long)ring);
 	/* All of the above; pairs with ftrace_flight_has_ring(). */
 	smp_store_release(&c->base, (unsigned long)ring);
@@ -868,7 +868,7 @@ static int flight_rings_make(struct ftrace_flight *flight, const struct ftrace_f
 	bool task = current->mm;
 	int ret;
 
-	if (flight_hotplug < 0 || (!flight->kept && si_mem_available() < (long)pages))
+	if (flight_hotplug < 0 || (!flight->persistent && si_mem_available() < (long)pages))
 		return -ENOMEM;
 	if (task)
 		set_current_oom_origin();
@@ -885,7 +885,7 @@ static void flight_free(struct ftrace_flight *flight)
 
 	if (flight->spare)
 		ftrace_flight_free(flight->spare);
-	if (flight->cpu && !flight->kept)
+	if (flight->cpu && !flight->persistent)
 		for_each_possible_cpu(cpu)
 			vfree((void *)per_cpu_ptr(flight->cpu, cpu)->base);
 	ftrace_flight_keep_drop(flight);
@@ -976,6 +976,7 @@ static struct ftrace_flight *flight_make(unsigned long size, const char *name, b
 	flight->timed = timed;
 	flight->size = size;
 	flight->last = last;
+	INIT_LIST_HEAD(&flight->list);
 	refcount_set(&flight->users, 1);
 	atomic_set(&flight->off, 1);
 	flight->cpu = alloc_percpu(struct ftrace_flight_cpu);
@@ -1010,16 +1011,13 @@ struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, b
 	return flight;
 }
 
-/* The same, with the rings of the last kernel as they are. */
-struct ftrace_flight *ftrace_flight_make_last(const char *name, bool timed)
+/*
+ * The same for what the last kernel has recorded. In a crash dump it would have the names of this
+ * kernel, so it is not in the list.
+ */
+struct ftrace_flight *ftrace_flight_make_last(const char *name)
 {
-	struct ftrace_flight *flight = flight_make(0, name, timed, NULL, true);
-
-	if (!flight)
-		return NULL;
-	scoped_guard(mutex, &flight_mutex)
-		list_add(&flight->list, &ftrace_flights);
-	return flight;
+	return flight_make(0, name, false, NULL, true);
 }
 
 /*
@@ -1081,7 +1079,7 @@ int ftrace_flight_make_spare(struct ftrace_flight *flight)
 	struct ftrace_flight *spare;
 
 	/* The rings would change places. */
-	if (flight->kept)
+	if (flight->persistent)
 		return -EBUSY;
 	/* CPUs that come later get theirs from flight_cpu_up(). */
 	guard(cpus_read_lock)();

@@ -98,6 +98,7 @@ struct ftrace_flight_call {
  * @text_size: bytes of the kernel
  * @start: when recording began, in cycles
  * @clock: the same moment in the trace clock
+ * @since: what is older was cleared, in cycles
  * @second: cycles of a second
  * @cpus: number of rings
  * @timed: each record has a time of its own
@@ -115,6 +116,7 @@ struct ftrace_flight_header {
 	u64	text_size;
 	u64	start;
 	u64	clock;
+	u64	since;
 	u64	second;
 	u32	cpus;
 	u8	timed;
@@ -185,7 +187,7 @@ struct ftrace_flight_at {
 };
 
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed);
-struct ftrace_flight *ftrace_flight_make_last(const char *name, bool timed);
+struct ftrace_flight *ftrace_flight_make_last(const char *name);
 struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight);
 void ftrace_flight_free(struct ftrace_flight *copy);
 struct ftrace_flight_at ftrace_flight_where(const struct ftrace_flight_cpu *c);
@@ -219,12 +221,10 @@ int ftrace_flight_keep_in(const char *name, void *memory, unsigned long size);
 bool ftrace_flight_found(const char *name);
 int ftrace_flight_keep_take(struct ftrace_flight *flight);
 void ftrace_flight_keep_drop(const struct ftrace_flight *flight);
-void *ftrace_flight_keep_ring(const struct ftrace_flight *flight, int cpu);
+void *ftrace_flight_keep_ring(int cpu);
 void ftrace_flight_keep_start(const struct ftrace_flight *flight, u64 second, bool in_cycles);
 void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftrace_flight_cpu *c,
 				  unsigned long base);
-bool ftrace_flight_keep_timed(void);
-void ftrace_flight_keep_fill(struct ftrace_flight *flight);
 void ftrace_flight_keep_forget(void);
 unsigned long ftrace_flight_keep_name(unsigned long addr);
 

@@ -492,6 +492,8 @@ void ftrace_flight_print_header(struct seq_file *m)
 			flight_count(flight, cpu, &written, &kept, &lost);
 		seq_printf(m, "# records-in-rings/records-written: %llu/%llu   lost: %llu\n",
 			   kept, written, lost);
+		if (flight->last)
+			seq_puts(m, "# recorded by the last kernel; this one records nothing here\n");
 		seq_printf(m, "# times of events are exact, times of calls are %s\n",
 			   flight->timed ? "exact" : "computed from others around them");
 		if (flight_tree(iter) && !flight->timed)

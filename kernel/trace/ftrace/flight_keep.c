@@ -19,7 +19,7 @@
 #include <linux/ftrace_flight.h>
 #include <linux/jhash.h>
 #include <linux/mm.h>
-#include <linux/slab.h>
+#include <linux/timex.h>
 
 #include <asm/sections.h>
 
@@ -37,14 +37,16 @@ static unsigned long keep_stride(unsigned long size)
 
 /* The memory; there is none if @name is NULL. Changed with trace_types_lock held. */
 static struct {
-	const char		*name;		/* of the trace array */
+	const char			*name;		/* of the trace array */
 	struct ftrace_flight_header	*header;
-	unsigned long		memory;
-	unsigned long		ring;
-	struct ftrace_flight	*user;		/* whose rings are there */
-	bool			found;		/* what the last kernel has recorded is there */
-	unsigned long		moved;		/* by so much has the kernel moved since */
+	unsigned long			memory;
+	unsigned long			ring;
+	bool				found;		/* the last kernel's rings are there */
+	unsigned long			moved;		/* so far has the kernel moved since */
 } keep;
+
+/* Bit 0: a recorder has its rings there. The next one must see all that was done with them. */
+static unsigned long keep_busy;
 
 static u32 keep_sum(const struct ftrace_flight_header *h)
 {
@@ -85,8 +87,8 @@ int ftrace_flight_keep_in(const char *name, void *memory, unsigned long size)
 	const char *why;
 
 	keep.name = NULL;
-	keep.user = NULL;
 	keep.found = false;
+	clear_bit_unlock(0, &keep_busy);
 	if (!name)
 		return 0;
 	/* What is beside the records takes some pages, too. */
@@ -114,56 +116,69 @@ bool ftrace_flight_found(const char *name)
 	return keep.name && name && !strcmp(name, keep.name) && keep.found;
 }
 
+/* @flight becomes the recorder of the last kernel, as it was when it stopped. */
+static void keep_fill(struct ftrace_flight *flight)
+{
+	const struct ftrace_flight_header *h = keep.header;
+	u64 clock = h->in_cycles ? h->second : NSEC_PER_SEC;
+
+	flight->timed = h->timed;
+	flight->returns = h->returns && IS_ENABLED(CONFIG_FTRACE_FLIGHT_RETURNS);
+	flight->start = (struct ftrace_flight_stamp){ .cycles = h->start, .clock = h->clock };
+	flight->stop = (struct ftrace_flight_stamp){
+		.cycles = h->start + h->second * SECONDS,
+		.clock = h->clock + clock * SECONDS,
+	};
+	flight->since = h->since;
+	/* The next recorder of the trace array begins anew. */
+	keep.found = false;
+}
+
 /*
  * Is @flight, which is being made, the recorder whose rings are in the memory? Then it gets the
- * size that fits. -EBUSY if tasks may still write into the rings of the one before.
- * trace_types_lock held.
+ * size that fits, and the memory is cleared: a CPU that stays offline has no ring, but the next
+ * kernel looks for one. If @flight is that of the last kernel, it becomes that instead. -EBUSY if
+ * tasks may still write into the rings of the one before. trace_types_lock held.
  */
 int ftrace_flight_keep_take(struct ftrace_flight *flight)
 {
 	if (!keep.name || !flight->name || strcmp(flight->name, keep.name))
 		return 0;
-	if (keep.user)
+	if (test_and_set_bit_lock(0, &keep_busy))
 		return -EBUSY;
-	keep.user = flight;
-	flight->kept = true;
+	flight->persistent = true;
 	flight->size = keep.ring;
+	if (flight->last)
+		keep_fill(flight);
+	else
+		memset(keep.header, 0, keep.memory);
 	return 0;
 }
 
 /* A recorder is freed. */
 void ftrace_flight_keep_drop(const struct ftrace_flight *flight)
 {
-	if (flight->kept)
-		WRITE_ONCE(keep.user, NULL);
+	if (flight->persistent)
+		clear_bit_unlock(0, &keep_busy);
 }
 
-/* The memory for the ring of a CPU. What is there stays if it is to be found. */
-void *ftrace_flight_keep_ring(const struct ftrace_flight *flight, int cpu)
+/* The memory for the ring of a CPU. */
+void *ftrace_flight_keep_ring(int cpu)
 {
-	unsigned long stride = keep_stride(keep.ring);
-	void *ring = (void *)keep.header + PAGE_SIZE + cpu * stride;
-
-	if (!flight->last)
-		memset(ring, 0, stride);
-	return ring;
+	return (void *)keep.header + PAGE_SIZE + cpu * keep_stride(keep.ring);
 }
 
 /*
- * Recording begins, or has begun anew: from now on the memory has what this kernel records.
- * @second: cycles of a second; @in_cycles: the trace clock is the time stamp counter. Process
- * context.
+ * Recording begins, or what was recorded has been cleared: what is older is not to be found.
+ * @second: cycles of a second; @in_cycles: the trace clock is the time stamp counter. If the
+ * machine is reset in the middle of this, the sum is wrong. trace_types_lock held.
  */
 void ftrace_flight_keep_start(const struct ftrace_flight *flight, u64 second, bool in_cycles)
 {
 	struct ftrace_flight_header *h = keep.header;
 
-	if (!flight->kept || flight->last)
-		return;
-	WRITE_ONCE(h->magic, 0);
-	/* A reset at any moment finds a header that is complete, or none. */
-	wmb();
 	*h = (struct ftrace_flight_header){
+		.magic = FTRACE_FLIGHT_KEPT,
 		.memory = keep.memory,
 		.ring = keep.ring,
 		.cpus = nr_cpu_ids,
@@ -174,21 +189,17 @@ void ftrace_flight_keep_start(const struct ftrace_flight *flight, u64 second, bo
 		.text_size = _end - _stext,
 		.start = flight->start.cycles,
 		.clock = flight->start.clock,
+		.since = get_cycles(),
 		.second = second,
 	};
 	strscpy(h->kernel, linux_banner);
-	h->magic = FTRACE_FLIGHT_KEPT;
 	h->sum = keep_sum(h);
-	h->magic = 0;
-	/* As above. */
-	wmb();
-	WRITE_ONCE(h->magic, FTRACE_FLIGHT_KEPT);
 }
 
 /* What the last kernel has recorded is not to be found any more. trace_types_lock held. */
 void ftrace_flight_keep_forget(void)
 {
-	WRITE_ONCE(keep.header->magic, 0);
+	keep.header->magic = 0;
 }
 
 /* The word of the record in a slot that a lap of parity @odd has written; 0 if it has not. */
@@ -201,7 +212,8 @@ static u64 keep_word(const struct ftrace_flight *flight, unsigned long pos, bool
 
 /*
  * Where was the CPU, whose ring is at @base, when it stopped? In the last of the groups that have
- * the parity of the first one, behind the last record with this parity.
+ * the parity of the first one, behind the last record with this parity. What the lap before has
+ * left ends with the last record that has the other one.
  */
 void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftrace_flight_cpu *c,
 				  unsigned long base)
@@ -217,42 +229,21 @@ void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftr
 	for (unsigned long pos = max(at, base + group) - group; pos < at; pos += size)
 		if (keep_word(flight, pos, odd))
 			next = pos + size;
+	at = c->behind;
+	while (at > next && !keep_word(flight, at - size, !odd))
+		at -= size;
 	c->next = (u64)next << 1 | odd;
 	c->laps = odd;
-	/* What was behind the end of the lap before is 0. */
-	c->end = c->behind;
+	c->end = at;
+	/* How many more there were is not known. */
+	c->records = (at - next) / size;
 	c->stopped = U64_MAX;
 	c->pid = 0;
 	memset(c->dump, 0, sizeof(*c->dump));
 }
 
-/* Had the records of the last kernel times? trace_types_lock held. */
-bool ftrace_flight_keep_timed(void)
-{
-	return keep.header->timed;
-}
-
-/*
- * Makes @flight, from ftrace_flight_make_last(), the recorder of the last kernel as it was when it
- * stopped. It is read as any other, and does not record. trace_types_lock held.
- */
-void ftrace_flight_keep_fill(struct ftrace_flight *flight)
-{
-	const struct ftrace_flight_header *h = keep.header;
-	u64 clock = h->in_cycles ? h->second : NSEC_PER_SEC;
-
-	flight->returns = h->returns && IS_ENABLED(CONFIG_FTRACE_FLIGHT_RETURNS);
-	flight->start = (struct ftrace_flight_stamp){ .cycles = h->start, .clock = h->clock };
-	flight->stop = (struct ftrace_flight_stamp){
-		.cycles = h->start + h->second * SECONDS,
-		.clock = h->clock + clock * SECONDS,
-	};
-	/* The next recorder of the trace array begins anew. */
-	keep.found = false;
-}
-
 /* Is shown in place of a name that the last kernel did not leave. */
-static noinline void module_of_last_kernel(void)
+static noinline void unknown_in_last_kernel(void)
 {
 }
 
@@ -265,10 +256,11 @@ unsigned long ftrace_flight_keep_name(unsigned long addr)
 	if (!addr)
 		return 0;
 	return now >= (unsigned long)_stext && now < (unsigned long)_end ? now :
-	       (unsigned long)module_of_last_kernel;
+	       (unsigned long)unknown_in_last_kernel;
 }
 
-static char keep_wanted[64] __initdata;
+/* The name of the trace array is a part of it, and stays. */
+static char keep_wanted[64];
 
 static int __init keep_set(char *text)
 {
@@ -277,42 +269,37 @@ static int __init keep_set(char *text)
 }
 __setup("trace_flight_keep=", keep_set);
 
-/* NULL, or why no recorder has its rings there. */
-static const char *__init keep_find_memory(char *memory, const char *name)
+/*
+ * Makes the trace array. If there is something to show, it has the tracer that shows it. NULL, or
+ * what is wrong.
+ */
+static const char *__init keep_begin(char *memory)
 {
+	const char *name = strsep(&memory, "@"), *why = NULL;
 	phys_addr_t start, size;
+	struct trace_array *tr;
 
 	if (!memory || !*name)
 		return "it must be NAME@MEMORY";
 	if (!reserve_mem_find_by_name(memory, &start, &size))
 		return "there is no such memory";
-	name = kstrdup(name, GFP_KERNEL);
-	if (!name)
-		return "no memory";
-	return ftrace_flight_keep_in(name, phys_to_virt(start), size) ?
-	       "the memory is too small" : NULL;
-}
-
-/* Makes the trace array. If there is something to show, it has the tracer that shows it. */
-static int __init keep_init(void)
-{
-	char *memory = keep_wanted, *name = strsep(&memory, "@");
-	struct trace_array *tr;
-	const char *why;
-
-	if (!*keep_wanted)
-		return 0;
-	why = keep_find_memory(memory, name);
-	if (why) {
-		pr_warn("trace_flight_keep: %s\n", why);
-		return 0;
-	}
+	if (ftrace_flight_keep_in(name, phys_to_virt(start), size))
+		return "the memory is too small";
 	tr = trace_array_get_by_name(name, NULL);
 	if (!tr)
-		return -ENOMEM;
+		return "the instance cannot be made";
 	if (ftrace_flight_found(name) && tracing_set_tracer(tr, "flight"))
-		pr_warn("trace_flight_keep: no memory to show what the last kernel recorded\n");
+		why = "what the last kernel recorded cannot be shown";
 	trace_array_put(tr);
+	return why;
+}
+
+static int __init keep_init(void)
+{
+	const char *why = *keep_wanted ? keep_begin(keep_wanted) : NULL;
+
+	if (why)
+		pr_warn("trace_flight_keep: %s\n", why);
 	return 0;
 }
 late_initcall(keep_init);

@@ -301,6 +301,7 @@ struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight, boo
 	copy->start = data_race(flight->start);
 	/* As above. */
 	copy->stop = data_race(of->stop);
+	copy->since = of->since;
 	for_each_possible_cpu(cpu) {
 		struct ftrace_flight_cpu *to = per_cpu_ptr(copy->cpu, cpu);
 		unsigned int tries = 0;
@@ -446,8 +447,8 @@ static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 		}
 		if (kind == FLIGHT_SWITCH)
 			cursor->pid = rec.word & GENMASK(30, 0);
-		/* What is older than the oldest time is not shown. */
-		if (kind >= FLIGHT_CALL && cursor->time)
+		/* Nothing older than the oldest time is shown, or that the last kernel cleared. */
+		if (kind >= FLIGHT_CALL && cursor->time && cursor->time >= flight->since)
 			break;
 	}
 

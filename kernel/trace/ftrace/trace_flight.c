@@ -184,7 +184,7 @@ static struct ftrace_flight *flight_make(struct trace_array *tr, u32 opts)
 							  opts & OPT_TIME);
 
 	/* Somebody may take a snapshot before the next look at the file. */
-	if (flight && tr->flight_spare && !flight->kept && ftrace_flight_make_spare(flight)) {
+	if (flight && tr->flight_spare && !flight->persistent && ftrace_flight_make_spare(flight)) {
 		ftrace_flight_put(flight);
 		return NULL;
 	}
@@ -199,7 +199,7 @@ static struct ftrace_flight *flight_make(struct trace_array *tr, u32 opts)
 
 static void flight_keep(struct trace_array *tr, const struct ftrace_flight *flight)
 {
-	if (flight->kept)
+	if (flight->persistent)
 		ftrace_flight_keep_start(flight, arch_ftrace_cycles_of(NSEC_PER_SEC),
 					 arch_ftrace_clock_is_cycles(trace_clock_func(tr)));
 }
@@ -242,12 +242,10 @@ no_watch:
 /* Shows what the last kernel recorded: there is nothing to stop. */
 static int flight_show_last(struct trace_array *tr)
 {
-	struct ftrace_flight *flight = ftrace_flight_make_last(tr->name,
-							       ftrace_flight_keep_timed());
+	struct ftrace_flight *flight = ftrace_flight_make_last(tr->name);
 
 	if (!flight)
 		return -ENOMEM;
-	ftrace_flight_keep_fill(flight);
 	WRITE_ONCE(tr->flight, flight);
 	return 0;
 }
@@ -326,7 +324,7 @@ static int flight_restart(struct trace_array *tr, u32 opts)
 	if (old && flight_opts_of(old) == opts && old->thresh == flight_thresh(opts))
 		return 0;
 	/* There is one place for rings that outlive the kernel. */
-	if (old && old->kept)
+	if (old && old->persistent)
 		return -EBUSY;
 	new = flight_make(tr, opts);
 	if (!new)
@@ -397,22 +395,24 @@ bool trace_flight_wait(const char *name)
 void trace_flight_clear(struct trace_array *tr, int which)
 {
 	struct ftrace_flight *flight = tr->flight;
+	bool all = which == RING_BUFFER_ALL_CPUS;
 	int cpu;
 
 	lockdep_assert_held(&trace_types_lock);
 	if (!flight)
 		return;
 	/* The clock may be another one. */
-	if (which == RING_BUFFER_ALL_CPUS && !flight->last) {
+	if (all && !flight->last) {
 		flight->start = ftrace_flight_stamp_now(tr);
 		flight->stop = flight->start;
-		flight_keep(tr, flight);
 	}
-	if (which == RING_BUFFER_ALL_CPUS && flight->last)
-		ftrace_flight_keep_forget();
 	for_each_possible_cpu(cpu)
-		if (which == RING_BUFFER_ALL_CPUS || which == cpu)
+		if (all || which == cpu)
 			ftrace_flight_clear(flight, cpu);
+	if (all && flight->last)
+		ftrace_flight_keep_forget();
+	else if (all)
+		flight_keep(tr, flight);
 }
 
 /* Forgets the snapshot of a CPU, or of all. trace_types_lock held. */

@@ -97,16 +97,11 @@ static unsigned int keep_read(const struct ftrace_flight *flight, struct ftrace_
 /* The machine is reset: what does the next kernel find? NULL if nothing. */
 static struct ftrace_flight *keep_reset(void)
 {
-	struct ftrace_flight *last;
-
 	memcpy(keeps.memory[1], keeps.memory[0], keeps.size);
 	guard(mutex)(&trace_types_lock);
 	if (ftrace_flight_keep_in(NAME, keeps.memory[1], keeps.size) || !ftrace_flight_found(NAME))
 		return NULL;
-	last = ftrace_flight_make_last(NAME, ftrace_flight_keep_timed());
-	if (last)
-		ftrace_flight_keep_fill(last);
-	return last;
+	return ftrace_flight_make_last(NAME);
 }
 
 static void keep_end(struct ftrace_flight *last)
@@ -141,8 +136,17 @@ static void keep_compare(struct kunit *test)
 		break;
 	}
 	if (last) {
+		const struct ftrace_flight_cpu *c = per_cpu_ptr(keeps.flight->cpu, 0);
+		const struct ftrace_flight_cpu *l = per_cpu_ptr(last->cpu, 0);
+		unsigned long next = (long)c->next >> 1;
+
 		KUNIT_EXPECT_EQ(test, last->start.cycles, keeps.flight->start.cycles);
 		KUNIT_EXPECT_EQ(test, last->start.clock, keeps.flight->start.clock);
+		KUNIT_EXPECT_EQ(test, ((long)l->next >> 1) - l->base, next - c->base);
+		KUNIT_EXPECT_EQ(test, l->end - l->base, max(c->end, next) - c->base);
+		/* As many as there are: none was overwritten. */
+		KUNIT_EXPECT_EQ(test, l->records, (l->end - l->base - (next - c->base)) /
+				(last->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD));
 	}
 	keep_end(last);
 	vfree(found);
@@ -206,6 +210,34 @@ static void what_is_not_written_is_not_found(struct kunit *test)
 	preempt_enable();
 	keep_compare(test);
 	KUNIT_EXPECT_EQ(test, keeps.nr, 8);
+}
+
+/* What was cleared before the reset; only the time can tell. */
+static void what_was_cleared_is_not_found(struct kunit *test)
+{
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		keep_make(test);
+		keep_record(test, timed);
+		keep_calls(1, 100);
+		ftrace_flight_clear(keeps.flight, 0);
+		ftrace_flight_keep_start(keeps.flight, NSEC_PER_SEC, false);
+		keep_compare(test);
+		KUNIT_EXPECT_EQ(test, keeps.nr, 0);
+		keep_calls(100, 150);
+		keep_compare(test);
+		KUNIT_EXPECT_EQ(test, keeps.nr, 50);
+		keep_undo(NULL);
+	}
+}
+
+/* A CPU that is offline has no ring. What older kernels have left there must not be found. */
+static void the_memory_is_cleared(struct kunit *test)
+{
+	keep_make(test);
+	memset(keeps.memory[0], 0xff, keeps.size);
+	keep_record(test, false);
+	KUNIT_EXPECT_NULL(test, memchr_inv(keeps.memory[0] + sizeof(struct ftrace_flight_header), 0,
+					   keeps.size - sizeof(struct ftrace_flight_header)));
 }
 
 static void keep_refused(struct kunit *test, const char *what)
@@ -287,10 +319,31 @@ static void functions_move_with_the_kernel(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ftrace_flight_keep_name(0), 0);
 		snprintf(name, sizeof(name), "%ps",
 			 (void *)ftrace_flight_keep_name((unsigned long)_stext + distance - 1));
-		KUNIT_EXPECT_STREQ(test, name, "module_of_last_kernel");
+		KUNIT_EXPECT_STREQ(test, name, "unknown_in_last_kernel");
 		KUNIT_EXPECT_NE(test, ftrace_flight_keep_name((unsigned long)_end + distance),
 				(unsigned long)_end);
 		keep_end(last);
+	}
+}
+
+/* A second of the last kernel has as many cycles, and as much of its trace clock. */
+static void the_clock_is_that_of_the_last_kernel(struct kunit *test)
+{
+	struct ftrace_flight *last;
+	u64 cycles, clock;
+
+	for (unsigned int in_cycles = 0; in_cycles < 2; in_cycles++) {
+		keep_make(test);
+		keep_record(test, false);
+		ftrace_flight_keep_start(keeps.flight, 3 * NSEC_PER_SEC, in_cycles);
+		last = keep_reset();
+		KUNIT_ASSERT_TRUE(test, last);
+		cycles = last->stop.cycles - last->start.cycles;
+		clock = last->stop.clock - last->start.clock;
+		KUNIT_EXPECT_GT(test, clock, 0);
+		KUNIT_EXPECT_EQ(test, cycles, in_cycles ? clock : 3 * clock);
+		keep_end(last);
+		keep_undo(NULL);
 	}
 }
 
@@ -301,14 +354,16 @@ static void one_recorder_has_the_memory(struct kunit *test)
 
 	keep_make(test);
 	keep_record(test, false);
-	KUNIT_EXPECT_TRUE(test, keeps.flight->kept);
+	KUNIT_EXPECT_TRUE(test, keeps.flight->persistent);
 	KUNIT_EXPECT_EQ(test, ftrace_flight_make_spare(keeps.flight), -EBUSY);
+	scoped_guard(mutex, &trace_types_lock)
+		other = ftrace_flight_make(SZ_16K, "other", false);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_EXPECT_FALSE(test, other->persistent);
+	ftrace_flight_put(other);
+	ftrace_flight_wait();
 	guard(mutex)(&trace_types_lock);
 	KUNIT_EXPECT_NULL(test, ftrace_flight_make(SZ_16K, NAME, false));
-	other = ftrace_flight_make(SZ_16K, "other", false);
-	KUNIT_ASSERT_NOT_NULL(test, other);
-	KUNIT_EXPECT_FALSE(test, other->kept);
-	ftrace_flight_put(other);
 	keep_calls(1, 6);
 	KUNIT_EXPECT_EQ(test, keep_read(keeps.flight, keeps.calls), 5);
 }
@@ -318,8 +373,11 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE_SLOW(calls_with_times_are_found),
 	KUNIT_CASE(laps_that_have_just_ended_are_found),
 	KUNIT_CASE(what_is_not_written_is_not_found),
+	KUNIT_CASE(what_was_cleared_is_not_found),
+	KUNIT_CASE(the_memory_is_cleared),
 	KUNIT_CASE(what_does_not_match_is_refused),
 	KUNIT_CASE(functions_move_with_the_kernel),
+	KUNIT_CASE(the_clock_is_that_of_the_last_kernel),
 	KUNIT_CASE(one_recorder_has_the_memory),
 	{ }
 };
