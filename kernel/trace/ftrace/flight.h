@@ -5,6 +5,7 @@
 
 #include <linux/ftrace_arch.h>
 #include <linux/ftrace_flight.h>
+#include <linux/module.h>
 
 #include "../trace.h"
 
@@ -127,6 +128,27 @@ struct ftrace_flight_header {
 	u32	sum;
 };
 
+/**
+ * struct ftrace_flight_mod - a module, in memory that outlives the kernel
+ * @base: where its text was
+ * @gone: when it was unloaded, in cycles; 0 if it was there until the end
+ * @now: where its text is now, 0 if it is nowhere; of this kernel
+ * @size: bytes of its text; 0 if there is no module
+ * @sites: number of its call sites
+ * @name: its name
+ */
+struct ftrace_flight_mod {
+	u64	base;
+	u64	gone;
+	u64	now;
+	u32	size;
+	u32	sites;
+	char	name[MODULE_NAME_LEN];
+};
+
+/* So many modules are written down. */
+#define FTRACE_FLIGHT_MODS	372
+
 /* With a smaller ring, an interrupt would often find no room. */
 #define FTRACE_FLIGHT_MIN_SIZE	((unsigned long)SZ_16K)
 #define FTRACE_FLIGHT_MAX_SIZE	((unsigned long)SZ_1G)
@@ -226,7 +248,13 @@ void ftrace_flight_keep_start(const struct ftrace_flight *flight, u64 second, bo
 void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftrace_flight_cpu *c,
 				  unsigned long base);
 void ftrace_flight_keep_forget(void);
+struct ftrace_flight_mod *ftrace_flight_keep_mods(void);
 unsigned long ftrace_flight_keep_name(unsigned long addr);
+
+/* flight_mods.c */
+void ftrace_flight_mods_note(const struct module *mod, bool comes);
+void ftrace_flight_mods_keep(struct ftrace_flight_mod *mod, bool last);
+unsigned long ftrace_flight_last_name(unsigned long addr, u64 cycles);
 
 /* flight_iter.c */
 struct ftrace_flight_stamp ftrace_flight_stamp_now(struct trace_array *tr);

@@ -261,7 +261,8 @@ static struct ftrace_flight_tree *flight_tree(const struct trace_iterator *iter)
 /* What kallsyms may be asked for the name of an address in a ring. Any context. */
 static unsigned long flight_name(const struct ftrace_flight *flight, unsigned long addr, u64 cycles)
 {
-	return flight->last ? ftrace_flight_keep_name(addr) : ftrace_flight_name(addr, cycles);
+	return flight->last ? ftrace_flight_last_name(addr, cycles) :
+	       ftrace_flight_name(addr, cycles);
 }
 
 /* Get the next call of a CPU, or the next return if there is a tree. */

@@ -35,6 +35,10 @@ static unsigned long keep_stride(unsigned long size)
 	return PAGE_ALIGN(max(ftrace_flight_room(size, false), ftrace_flight_room(size, true)));
 }
 
+/* What is before the rings: the header, and modules. */
+#define KEEP_MODS	PAGE_ALIGN(FTRACE_FLIGHT_MODS * sizeof(struct ftrace_flight_mod))
+#define KEEP_HEAD	(PAGE_SIZE + KEEP_MODS)
+
 /* The memory; there is none if @name is NULL. Changed with trace_types_lock held. */
 static struct {
 	const char			*name;		/* of the trace array */
@@ -82,7 +86,7 @@ static const char *keep_refuses(const struct ftrace_flight_header *h)
  */
 int ftrace_flight_keep_in(const char *name, void *memory, unsigned long size)
 {
-	unsigned long room = size > PAGE_SIZE ? (size - PAGE_SIZE) / nr_cpu_ids : 0;
+	unsigned long room = size > KEEP_HEAD ? (size - KEEP_HEAD) / nr_cpu_ids : 0;
 	unsigned long ring = round_down(min(room, FTRACE_FLIGHT_MAX_SIZE), PAGE_SIZE);
 	const char *why;
 
@@ -162,10 +166,16 @@ void ftrace_flight_keep_drop(const struct ftrace_flight *flight)
 		clear_bit_unlock(0, &keep_busy);
 }
 
+/* The memory for modules. */
+struct ftrace_flight_mod *ftrace_flight_keep_mods(void)
+{
+	return (void *)keep.header + PAGE_SIZE;
+}
+
 /* The memory for the ring of a CPU. */
 void *ftrace_flight_keep_ring(int cpu)
 {
-	return (void *)keep.header + PAGE_SIZE + cpu * keep_stride(keep.ring);
+	return (void *)keep.header + KEEP_HEAD + cpu * keep_stride(keep.ring);
 }
 
 /*
@@ -242,21 +252,12 @@ void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftr
 	memset(c->dump, 0, sizeof(*c->dump));
 }
 
-/* Is shown in place of a name that the last kernel did not leave. */
-static noinline void unknown_in_last_kernel(void)
-{
-}
-
-/* Where a function of the last kernel is now; what it had loaded has no name. Any context. */
+/* Where a function of the last kernel is now, 0 if it was in a module. Any context. */
 unsigned long ftrace_flight_keep_name(unsigned long addr)
 {
 	unsigned long now = addr + keep.moved;
 
-	/* A return has no caller. */
-	if (!addr)
-		return 0;
-	return now >= (unsigned long)_stext && now < (unsigned long)_end ? now :
-	       (unsigned long)unknown_in_last_kernel;
+	return now >= (unsigned long)_stext && now < (unsigned long)_end ? now : 0;
 }
 
 /* The name of the trace array is a part of it, and stays. */

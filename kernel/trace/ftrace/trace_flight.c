@@ -192,6 +192,8 @@ static struct ftrace_flight *flight_make(struct trace_array *tr, u32 opts)
 		return NULL;
 	flight->returns = opts & OPT_RETURNS;
 	flight->thresh = flight_thresh(opts);
+	if (flight->persistent)
+		ftrace_flight_mods_keep(ftrace_flight_keep_mods(), false);
 	if (flight->returns && !flight->timed && tracing_thresh)
 		pr_warn("flight: without flight-time, quick calls are recorded, too\n");
 	return flight;
@@ -246,6 +248,7 @@ static int flight_show_last(struct trace_array *tr)
 
 	if (!flight)
 		return -ENOMEM;
+	ftrace_flight_mods_keep(ftrace_flight_keep_mods(), true);
 	WRITE_ONCE(tr->flight, flight);
 	return 0;
 }

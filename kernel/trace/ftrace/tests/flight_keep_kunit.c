@@ -35,6 +35,7 @@ static void keep_undo(void *unused)
 		ftrace_flight_put(keeps.flight);
 	keeps.flight = NULL;
 	ftrace_flight_wait();
+	ftrace_flight_mods_keep(NULL, false);
 	ftrace_flight_keep_in(NULL, NULL, 0);
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 	for (unsigned int i = 0; i < 2; i++) {
@@ -48,7 +49,8 @@ static void keep_undo(void *unused)
 static void keep_make(struct kunit *test)
 {
 	/* With tasks and cursors, and a page each because of pages. */
-	keeps.size = PAGE_SIZE + nr_cpu_ids * (FTRACE_FLIGHT_MIN_SIZE * 9 / 8 + 2 * PAGE_SIZE);
+	keeps.size = PAGE_SIZE + SZ_32K +
+		     nr_cpu_ids * (FTRACE_FLIGHT_MIN_SIZE * 9 / 8 + 2 * PAGE_SIZE);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, keep_undo, NULL), 0);
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
 	keeps.calls = vmalloc(CALLS * sizeof(*keeps.calls));
@@ -63,6 +65,7 @@ static void keep_record(struct kunit *test, bool timed)
 	scoped_guard(mutex, &trace_types_lock)
 		keeps.flight = ftrace_flight_make(0, NAME, timed);
 	KUNIT_ASSERT_NOT_NULL(test, keeps.flight);
+	ftrace_flight_mods_keep(ftrace_flight_keep_mods(), false);
 	keeps.flight->start = (struct ftrace_flight_stamp){ get_cycles(), 1000 };
 	ftrace_flight_keep_start(keeps.flight, NSEC_PER_SEC, false);
 	per_cpu_ptr(keeps.flight->cpu, 0)->pid = 0;
@@ -97,11 +100,15 @@ static unsigned int keep_read(const struct ftrace_flight *flight, struct ftrace_
 /* The machine is reset: what does the next kernel find? NULL if nothing. */
 static struct ftrace_flight *keep_reset(void)
 {
+	struct ftrace_flight *last;
+
 	memcpy(keeps.memory[1], keeps.memory[0], keeps.size);
 	guard(mutex)(&trace_types_lock);
 	if (ftrace_flight_keep_in(NAME, keeps.memory[1], keeps.size) || !ftrace_flight_found(NAME))
 		return NULL;
-	return ftrace_flight_make_last(NAME);
+	last = ftrace_flight_make_last(NAME);
+	ftrace_flight_mods_keep(ftrace_flight_keep_mods(), true);
+	return last;
 }
 
 static void keep_end(struct ftrace_flight *last)
@@ -316,15 +323,163 @@ static void functions_move_with_the_kernel(struct kunit *test)
 		last = keep_reset();
 		KUNIT_EXPECT_TRUE(test, last);
 		KUNIT_EXPECT_EQ(test, ftrace_flight_keep_name(here + distance), here);
-		KUNIT_EXPECT_EQ(test, ftrace_flight_keep_name(0), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(0, 0), 0);
 		snprintf(name, sizeof(name), "%ps",
-			 (void *)ftrace_flight_keep_name((unsigned long)_stext + distance - 1));
+			 (void *)ftrace_flight_last_name((unsigned long)_stext + distance - 1, 0));
 		KUNIT_EXPECT_STREQ(test, name, "unknown_in_last_kernel");
-		KUNIT_EXPECT_NE(test, ftrace_flight_keep_name((unsigned long)_end + distance),
-				(unsigned long)_end);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_keep_name((unsigned long)_end + distance), 0);
 		keep_end(last);
 	}
 }
+
+#ifdef CONFIG_MODULES
+/* What has no name: no function is there. */
+static unsigned long keep_unknown(void)
+{
+	return ftrace_flight_last_name(1, 1);
+}
+
+#define MOD_SIZE	0x3000
+
+/* A module with text at @base is loaded, or unloaded. */
+static void keep_mod(struct kunit *test, const char *name, unsigned long base, bool comes)
+{
+	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mod);
+	strscpy(mod->name, name);
+	mod->num_ftrace_callsites = strlen(name);
+	mod->mem[MOD_TEXT].base = (void *)base;
+	mod->mem[MOD_TEXT].size = MOD_SIZE;
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_flight_mods_note(mod, comes);
+	kunit_kfree(test, mod);
+}
+
+/* A module, and one of the same name that is another one. */
+static void modules_move(struct kunit *test)
+{
+	unsigned long then = CALLER(0), now = CALLER(SZ_1M);
+	struct ftrace_flight *last;
+	struct module *mod;
+
+	keep_make(test);
+	keep_record(test, false);
+	keep_mod(test, "mod", then, true);
+	last = keep_reset();
+	KUNIT_ASSERT_TRUE(test, last);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+	keep_mod(test, "mod", now, true);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), now);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(now, 1), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then + MOD_SIZE - 1, 1), now + MOD_SIZE - 1);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then - 1, 1), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then + MOD_SIZE, 1), keep_unknown());
+	keep_mod(test, "mod", now, false);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+	keep_mod(test, "dom", now, true);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+	for (unsigned int i = 0; i < 2; i++) {
+		mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, mod);
+		strscpy(mod->name, "mod");
+		mod->num_ftrace_callsites = 3 + i;
+		mod->mem[MOD_TEXT].base = (void *)now;
+		mod->mem[MOD_TEXT].size = MOD_SIZE + !i;
+		scoped_guard(mutex, &ftrace_lock)
+			ftrace_flight_mods_note(mod, true);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+	}
+	/* A second reset. */
+	keep_mod(test, "mod", now, true);
+	keep_end(last);
+	memcpy(keeps.memory[0], keeps.memory[1], keeps.size);
+	last = keep_reset();
+	KUNIT_EXPECT_TRUE(test, last);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+	keep_end(last);
+}
+
+/* Each call has the name of the module that was there when it was made. */
+static void modules_follow_each_other(struct kunit *test)
+{
+	static const char * const names[] = { "a", "b", "c", "d" };
+	unsigned long then = CALLER(0), now = CALLER(SZ_1M);
+	u64 times[ARRAY_SIZE(names)];
+	struct ftrace_flight *last;
+
+	keep_make(test);
+	keep_record(test, false);
+	keep_mod(test, "beside", then + SZ_64K, true);
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		/* The last one begins later. */
+		keep_mod(test, names[i], then + i / 3 * PAGE_SIZE, true);
+		times[i] = get_cycles();
+		/* Nobody says that "c" goes. */
+		if (i < 2)
+			keep_mod(test, names[i], then, false);
+	}
+	last = keep_reset();
+	KUNIT_ASSERT_TRUE(test, last);
+	keep_mod(test, "beside", now - SZ_64K, true);
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
+		keep_mod(test, names[i], now + i * SZ_1M, true);
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then + PAGE_SIZE, times[i]),
+				now + i * SZ_1M + (i < 3) * PAGE_SIZE);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then + SZ_64K, times[i]),
+				now - SZ_64K);
+	}
+	keep_end(last);
+}
+
+/* There is room for so many. Those that were unloaded before all others make room. */
+static void modules_find_room(struct kunit *test)
+{
+	const unsigned int nr = FTRACE_FLIGHT_MODS;
+	struct ftrace_flight *last;
+
+	keep_make(test);
+	keep_record(test, false);
+	for (unsigned int i = 0; i < nr; i++) {
+		keep_mod(test, "gone", CALLER(i * SZ_1M), true);
+		keep_mod(test, "gone", CALLER(i * SZ_1M), false);
+	}
+	/* It is before those that were there before it. */
+	keep_mod(test, "more", CALLER(SZ_1M), true);
+	keep_mod(test, "more", CALLER(SZ_1M), false);
+	last = keep_reset();
+	KUNIT_ASSERT_TRUE(test, last);
+	keep_mod(test, "gone", IP(0), true);
+	keep_mod(test, "more", IP(SZ_1M), true);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(0), 1), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(SZ_1M), 1), IP(0));
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(2 * SZ_1M), 1), IP(0));
+	keep_end(last);
+	keep_undo(NULL);
+
+	keep_make(test);
+	keep_record(test, false);
+	for (unsigned int i = 0; i < nr; i++) {
+		keep_mod(test, "gone", CALLER(i * SZ_1M), true);
+		keep_mod(test, "gone", CALLER(i * SZ_1M), false);
+	}
+	for (unsigned int i = 0; i < nr; i++)
+		keep_mod(test, "here", CALLER(i * SZ_16K), true);
+	keep_mod(test, "none", CALLER(nr * SZ_16K), true);
+	last = keep_reset();
+	KUNIT_ASSERT_TRUE(test, last);
+	keep_mod(test, "gone", IP(0), true);
+	keep_mod(test, "here", IP(SZ_1M), true);
+	keep_mod(test, "none", IP(SZ_2M), true);
+	for (unsigned int i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(i * SZ_16K), get_cycles()),
+				IP(SZ_1M));
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(nr * SZ_16K), get_cycles()),
+			keep_unknown());
+	keep_end(last);
+}
+#endif
 
 /* A second of the last kernel has as many cycles, and as much of its trace clock. */
 static void the_clock_is_that_of_the_last_kernel(struct kunit *test)
@@ -377,6 +532,11 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(the_memory_is_cleared),
 	KUNIT_CASE(what_does_not_match_is_refused),
 	KUNIT_CASE(functions_move_with_the_kernel),
+#ifdef CONFIG_MODULES
+	KUNIT_CASE(modules_move),
+	KUNIT_CASE(modules_follow_each_other),
+	KUNIT_CASE(modules_find_room),
+#endif
 	KUNIT_CASE(the_clock_is_that_of_the_last_kernel),
 	KUNIT_CASE(one_recorder_has_the_memory),
 	{ }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A guest records in memory that a reset leaves alone, shows what it has, and is reset in the middle of it. What the
-# next kernel shows is compared with that, call by call; then it is told to forget it.
+# next kernel shows is compared with that, call by call; then it is told to forget it. A module is elsewhere by then.
 
 use strict;
 use warnings;
+use File::Copy;
 use File::Path 'make_path';
 use File::Temp 'tempdir';
 use FindBin;
@@ -14,9 +15,11 @@ use Test::More;
 
 my $root = "$FindBin::Bin/../../../../..";
 my $kernel = $ENV{FTRACE_KERNEL} // "$root/build/small";
+my $modules = ($ENV{FTRACE_CONSOLE} // "$root/build/try-small/tap/console") =~ s,/tap/.*,/modules,r;
 plan(skip_all => "$kernel has no flight recorder") if system "grep -qs '^CONFIG_FTRACE_FLIGHT=y' '$kernel/.config'";
 my $dir = tempdir(CLEANUP => 1);
 make_path("$dir/reset");
+copy("$modules/$_.ko", "$dir/reset") or die "$modules/$_.ko: $!\n" for qw(ftmod_a ftmod_spin);
 open my $script, '>', "$dir/reset/boot.sh" or die "boot.sh: $!\n";
 print {$script} <<'END';
 #!/bin/sh
@@ -29,25 +32,37 @@ show()
 {
 	sed "s/^/$1: /" $T/trace
 }
+at()
+{
+	sed -n 's/^ftmod_a .*\(0x\)/ftmod_a is at \1/p' /proc/modules
+}
 t=$(cat $T/current_tracer)
 echo "the tracer of box is $t"
+cd /host/reset
 case $t in
 nop)
+	insmod ftmod_a.ko
 	for option in $OPTIONS; do
 		echo 1 > $O/$option
 	done
-	echo 'vfs_* do_sys*' > $T/set_ftrace_filter
+	echo 'vfs_* do_sys* ftmod_*' > $T/set_ftrace_filter
 	echo flight > $T/current_tracer
 	echo 1 > $T/snapshot && echo "there is a snapshot"
 	cat /proc/version > /dev/null
 	echo > $T/trace
+	echo nest 3 > /sys/module/ftmod_a/parameters/call
 	for i in 1 2 3; do ls -R /sys/kernel/tracing/events/sched; done > /dev/null
+	at
 	show before
 	# stty waits for what the console has to write. The recorder goes on.
 	stty -F /dev/console -echo
 	echo b > /proc/sysrq-trigger
 	;;
 flight)
+	echo "without a module: $(show early | grep -c unknown_in_last_kernel)"
+	insmod ftmod_spin.ko
+	insmod ftmod_a.ko
+	at
 	show after
 	for cpu in $T/per_cpu/cpu*; do grep overrun: $cpu/stats; done
 	echo 1 > $O/flight-time 2>/dev/null && [ "$(cat $O/flight-time)" = 0 ] && echo "an option has changed"
@@ -120,6 +135,10 @@ for my $options ('', 'flight-time', 'flight-time flight-returns') {
 	my ($differ) = grep { $before->[$_][1] ne ($after->[$_] // ['', ''])->[1] } 0 .. $last;
 	is($differ, undef, '  the first are the same: tasks, CPUs, functions and callers')
 		or diag("$before->[$differ][1], ", ($after->[$differ] // ['', ''])->[1]);
+	my @places = $said =~ /^ftmod_a is at (\S+)/mg;
+	ok(@places == 2 && $places[0] ne $places[1], "  a module has moved: @places");
+	cmp_ok(scalar(grep { $_->[1] =~ /\bftmod_a_one\b/ } @$before), '>=', 3, '  its functions are among them');
+	like($said, qr/^without a module: [1-9]/m, '  without the module they have no names');
 	is(scalar(grep { $after->[$_][0] < $after->[$_ - 1][0] } 1 .. $#{$after}), 0, '  in order');
 	# A guest does not know its time stamp counter well.
 	my ($took, $takes) = map { $_->[$last][0] - $_->[0][0] } $before, $after;

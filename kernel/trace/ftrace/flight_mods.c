@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Modules of the last kernel: where their text was is written beside rings that outlive the kernel.
+ * A function of one of them is shown by name while this kernel has the same module.
+ */
+#include <linux/ftrace_arch.h>
+#include <linux/ftrace_flight.h>
+#include <linux/module.h>
+#include <linux/timex.h>
+
+#include "core.h"
+#include "flight.h"
+#include "table.h"
+
+#ifdef CONFIG_MODULES
+/* Changed with ftrace_lock held. */
+static struct {
+	struct ftrace_flight_mod	*mod;	/* NULL: nothing is kept */
+	bool				last;	/* those of the last kernel */
+} mods;
+
+/* A free entry; or that of a module that was unloaded before all others. */
+static struct ftrace_flight_mod *mods_room(void)
+{
+	struct ftrace_flight_mod *found = NULL;
+
+	for (unsigned int i = 0; i < FTRACE_FLIGHT_MODS; i++) {
+		struct ftrace_flight_mod *m = &mods.mod[i];
+
+		if (!m->size)
+			return m;
+		if (m->gone && (!found || m->gone < found->gone))
+			found = m;
+	}
+	return found;
+}
+
+static void mods_add(const struct module *mod)
+{
+	const struct module_memory *text = &mod->mem[MOD_TEXT];
+	u64 base = (unsigned long)text->base;
+	struct ftrace_flight_mod *m;
+
+	/* What was there before is gone. */
+	for (m = mods.mod; m < mods.mod + FTRACE_FLIGHT_MODS; m++)
+		if (!m->gone && m->base < base + text->size && base < m->base + m->size)
+			WRITE_ONCE(m->gone, get_cycles());
+	m = mods_room();
+	if (!m)
+		return;
+	/* The kernel may be reset in the middle of this. */
+	WRITE_ONCE(m->size, 0);
+	barrier();
+	m->base = base;
+	m->sites = mod->num_ftrace_callsites;
+	m->gone = 0;
+	strscpy(m->name, mod->name);
+	barrier();
+	WRITE_ONCE(m->size, text->size);
+}
+
+static bool mods_same(const struct ftrace_flight_mod *m, const struct module *mod)
+{
+	return m->size == mod->mem[MOD_TEXT].size && m->sites == mod->num_ftrace_callsites &&
+	       !strncmp(m->name, mod->name, sizeof(m->name));
+}
+
+/**
+ * ftrace_flight_mods_note - a module is loaded, or is about to be freed
+ * @mod: the module; its text runs no more if it goes
+ * @comes: it is loaded
+ *
+ * Context: Process context. ftrace_lock held.
+ */
+void ftrace_flight_mods_note(const struct module *mod, bool comes)
+{
+	unsigned long base = (unsigned long)mod->mem[MOD_TEXT].base;
+
+	lockdep_assert_held(&ftrace_lock);
+	if (comes && mods.mod && !mods.last)
+		mods_add(mod);
+	for (unsigned int i = 0; mods.mod && i < FTRACE_FLIGHT_MODS; i++) {
+		struct ftrace_flight_mod *m = &mods.mod[i];
+
+		if (mods.last && mods_same(m, mod))
+			WRITE_ONCE(m->now, comes ? base : 0);
+		else if (!mods.last && !comes && m->base == base && !m->gone)
+			WRITE_ONCE(m->gone, get_cycles());
+	}
+}
+
+/**
+ * ftrace_flight_mods_keep - begin to write modules down, or to look up those of the last kernel
+ * @mod: where they are, &FTRACE_FLIGHT_MODS of them; NULL for no more of both
+ * @last: they are those of the last kernel
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ */
+void ftrace_flight_mods_keep(struct ftrace_flight_mod *mod, bool last)
+{
+	struct ftrace_table *t;
+	unsigned int i;
+
+	guard(mutex)(&ftrace_lock);
+	mods.mod = mod;
+	mods.last = last;
+	for (i = 0; mod && last && i < FTRACE_FLIGHT_MODS; i++)
+		mod[i].now = 0;
+	for_each_ftrace_table(t, i)
+		if (t->mod && t->start == (unsigned long)t->mod->mem[MOD_TEXT].base)
+			ftrace_flight_mods_note(t->mod, true);
+}
+
+/*
+ * A module that came to the place of another one is younger: of those that were there at @cycles,
+ * it is the first one to go.
+ */
+static unsigned long mods_find(unsigned long addr, u64 cycles)
+{
+	const struct ftrace_flight_mod *found = NULL;
+	unsigned long now;
+
+	for (unsigned int i = 0; mods.mod && i < FTRACE_FLIGHT_MODS; i++) {
+		const struct ftrace_flight_mod *m = &mods.mod[i];
+
+		if (addr - m->base < m->size && m->gone - 1 >= cycles &&
+		    (!found || m->gone - 1 < found->gone - 1))
+			found = m;
+	}
+	now = found ? READ_ONCE(found->now) : 0;
+	return now ? addr - found->base + now : 0;
+}
+
+static int mods_notify(struct notifier_block *nb, unsigned long state, void *mod)
+{
+	guard(mutex)(&ftrace_lock);
+	if (state == MODULE_STATE_COMING || state == MODULE_STATE_GOING)
+		ftrace_flight_mods_note(mod, state == MODULE_STATE_COMING);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block mods_block = { .notifier_call = mods_notify };
+
+static int __init mods_init(void)
+{
+	return register_module_notifier(&mods_block);
+}
+core_initcall(mods_init);
+#else
+void ftrace_flight_mods_keep(struct ftrace_flight_mod *mod, bool last)
+{
+}
+
+static unsigned long mods_find(unsigned long addr, u64 cycles)
+{
+	return 0;
+}
+#endif
+
+/* Is shown in place of a name that is not known. */
+static noinline void unknown_in_last_kernel(void)
+{
+}
+
+/* Where a function is now that the last kernel has called at @cycles. Any context. */
+unsigned long ftrace_flight_last_name(unsigned long addr, u64 cycles)
+{
+	/* A return has no caller. */
+	if (!addr)
+		return 0;
+	return ftrace_flight_keep_name(addr) ?: mods_find(addr, cycles) ?:
+	       (unsigned long)unknown_in_last_kernel;
+}
