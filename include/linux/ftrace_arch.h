@@ -104,11 +104,14 @@ struct ftrace_count {
  * @word: the word; there is one on each CPU
  * @skip: the value of the word with which the callback is not called
  * @users: number of references; ftrace_lock held
+ * @skipped: the callback knows the word, too, and does nothing but count. So only what runs before
+ *	registers are saved looks at the word, and counts here. NULL if the callback does not know
  */
 struct ftrace_guard {
 	int __percpu		*word;
 	int			skip;
 	unsigned int		users;
+	unsigned long __percpu	*skipped;
 };
 
 /**

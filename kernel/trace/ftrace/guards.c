@@ -60,6 +60,68 @@ void ftrace_guard_put(struct ftrace_guard *guard)
 	lockdep_assert_held(&ftrace_lock);
 	if (!guard || --guard->users)
 		return;
-	free_percpu(guard->word);
+	/* Without a count, the word is the guard's own. */
+	if (guard->skipped)
+		free_percpu(guard->skipped);
+	else
+		free_percpu(guard->word);
 	kfree(guard);
+}
+
+/**
+ * ftrace_guard_alloc - make a guard of a word that the callbacks know
+ * @word: the word, which is never freed
+ * @skip: the value of the word with which a callback does nothing but count
+ *
+ * Trampolines may look at the word before they save registers, and count what they turn away.
+ *
+ * Context: Process context, may sleep.
+ * Return: the guard, for &ftrace_ops.guard before the ops is registered; NULL without memory.
+ */
+struct ftrace_guard *ftrace_guard_alloc(int __percpu *word, int skip)
+{
+	struct ftrace_guard *guard __free(kfree) = kzalloc(sizeof(*guard), GFP_KERNEL);
+
+	if (!guard)
+		return NULL;
+	guard->skipped = alloc_percpu(unsigned long);
+	if (!guard->skipped)
+		return NULL;
+	guard->word = word;
+	guard->skip = skip;
+	guard->users = 1;
+	return no_free_ptr(guard);
+}
+
+/**
+ * ftrace_guard_free - forget a guard of ftrace_guard_alloc()
+ * @guard: the guard; NULL is allowed. No ops has it
+ *
+ * Context: Process context, may sleep. Takes ftrace_lock.
+ */
+void ftrace_guard_free(struct ftrace_guard *guard)
+{
+	if (!guard)
+		return;
+	guard(mutex)(&ftrace_lock);
+	ftrace_guard_put(guard);
+}
+
+/**
+ * ftrace_guard_skipped - how many calls were turned away before registers were saved?
+ * @guard: a guard of ftrace_guard_alloc(); NULL is allowed
+ *
+ * Context: Any.
+ * Return: the number since it was made.
+ */
+unsigned long ftrace_guard_skipped(const struct ftrace_guard *guard)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	if (!guard)
+		return 0;
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(guard->skipped, cpu));
+	return sum;
 }

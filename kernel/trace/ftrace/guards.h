@@ -13,7 +13,7 @@ void ftrace_guard_put(struct ftrace_guard *guard);
 /* Does the guard of a callback, if there is one, turn the task away? */
 static __always_inline bool ftrace_guard_skips(const struct ftrace_guard *guard)
 {
-	return guard && this_cpu_read(*guard->word) == guard->skip;
+	return guard && !guard->skipped && this_cpu_read(*guard->word) == guard->skip;
 }
 
 #endif

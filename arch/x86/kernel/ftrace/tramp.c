@@ -28,6 +28,8 @@
  *
  * A callback that gives up if the task is in a callback is skipped by the gate, too, and counted
  * as missed. What such a callback calls may be traced, too: that can be twenty calls for one.
+ * A word that the callback knows is a guard of the gate alone: the calls that it turns away are
+ * counted there, too.
  *
  * The slot of a flight recorder is a template of its own, in flight_64.S: it records and calls
  * nothing. Such slots are at the start, before the gate. If there are no other slots, the
@@ -508,10 +510,22 @@ static bool tramp_tries_lock(const struct ftrace_call *call)
 	return IS_ENABLED(CONFIG_X86_64) && call->trylock;
 }
 
+/*
+ * A guard that counts is for the gate alone: the callback knows its word, too. On 32 bit, no
+ * register is free.
+ */
+static const struct ftrace_guard *tramp_guard(const struct ftrace_call *call, bool gate)
+{
+	const struct ftrace_guard *guard = call->guard;
+
+	return guard && guard->skipped && (!gate || !IS_ENABLED(CONFIG_X86_64)) ? NULL : guard;
+}
+
 static bool tramp_has_gate(const struct ftrace_call *calls, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
-		if (!calls[i].guard && !calls[i].flight && !tramp_tries_lock(&calls[i]))
+		if (!tramp_guard(&calls[i], true) && !calls[i].flight &&
+		    !tramp_tries_lock(&calls[i]))
 			return false;
 	return nr;
 }
@@ -526,7 +540,7 @@ static void tramp_emit_gate_trylock(struct code *c, const struct tramp *tramp,
 	bool first = true;
 
 	for (unsigned int i = 0; i < nr; i++) {
-		if (calls[i].guard || calls[i].flight)
+		if (tramp_guard(&calls[i], true) || calls[i].flight)
 			continue;
 		if (first)
 			tramp_emit_trylock(c, tramp->start_at);
@@ -541,12 +555,15 @@ static void tramp_emit_gate(struct code *c, const struct tramp *tramp,
 			    const struct ftrace_call *calls, unsigned int nr, bool direct)
 {
 	for (unsigned int i = 0; i < nr; i++) {
-		if (!calls[i].guard || calls[i].flight)
+		if (!tramp_guard(&calls[i], true) || calls[i].flight)
 			continue;
 		tramp_emit_compare(c, calls[i].guard, true);
 		tramp_emit_jump(c, JNE, tramp->start_at);
 	}
 	tramp_emit_gate_trylock(c, tramp, calls, nr);
+	for (unsigned int i = 0; i < nr; i++)
+		if (tramp_guard(&calls[i], true) && !calls[i].flight && calls[i].guard->skipped)
+			tramp_emit_missed(c, calls[i].guard->skipped);
 	tramp_emit_account(c);
 	if (direct)
 		tramp_emit_jump(c, JMP, tramp->end_at);
@@ -562,7 +579,7 @@ static void tramp_emit_guarded(struct code *c, struct tramp *tramp, unsigned int
 	const struct template *t = tramp_template(tramp->regs);
 	struct slot *slot = &tramp->slot[i];
 
-	if (call->guard && !only) {
+	if (tramp_guard(call, false) && !only) {
 		tramp_emit_compare(c, call->guard, false);
 		tramp_emit_jump(c, JE, slot->next);
 	}

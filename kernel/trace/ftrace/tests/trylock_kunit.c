@@ -167,6 +167,53 @@ static void guards_come_first(struct kunit *test)
 	ftrace_guard_put(guard);
 }
 
+static DEFINE_PER_CPU(int, trylock_busy);
+
+static void trylock_say_busy(int busy)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu(trylock_busy, cpu), busy);
+}
+
+/* A word that the callback knows is for the gate alone, which counts. */
+static void words_of_callbacks_are_hints(struct kunit *test)
+{
+	struct ftrace_guard *guard = ftrace_guard_alloc(&trylock_busy, 1);
+	unsigned long skipped = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, guard);
+	trylock_make(test, trylock_run, FTRACE_OPS_FL_TRYLOCK);
+	for (unsigned int i = 0; i < NR_OPS; i++)
+		trylock_ops[i]->guard = guard;
+	for (unsigned int nr = 1; nr <= NR_OPS; nr++) {
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(trylock_ops[nr - 1]), 0);
+		for (int busy = 0; busy <= 2; busy++) {
+			skipped = ftrace_guard_skipped(guard);
+			trylock_say_busy(busy);
+			trylock_call(0, 0);
+			skipped = ftrace_guard_skipped(guard) - skipped;
+			KUNIT_EXPECT_EQ(test, trylock_ran + skipped, nr);
+			KUNIT_EXPECT_EQ(test, skipped,
+					IS_ENABLED(CONFIG_X86_64) && busy == 1 ? nr : 0);
+		}
+	}
+	/* Another callback is called, and nobody is skipped. */
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&trylock_other), 0);
+	skipped = ftrace_guard_skipped(guard);
+	trylock_say_busy(1);
+	trylock_call(0, 0);
+	KUNIT_EXPECT_EQ(test, trylock_ran, NR_OPS);
+	KUNIT_EXPECT_EQ(test, ftrace_guard_skipped(guard), skipped);
+	KUNIT_EXPECT_FALSE(test, ftrace_guard_skips(guard));
+	for (unsigned int i = 0; i < NR_OPS; i++)
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(trylock_ops[i]), 0);
+	ftrace_guard_free(guard);
+	ftrace_guard_free(NULL);
+	KUNIT_EXPECT_EQ(test, ftrace_guard_skipped(NULL), 0);
+}
+
 /* The core tries the lock for callbacks that want protection. */
 static void protected_callbacks_do_not_run(struct kunit *test)
 {
@@ -210,6 +257,7 @@ static struct kunit_case trylock_cases[] = {
 	KUNIT_CASE(registers_are_saved_for_others),
 	KUNIT_CASE(other_callbacks_decide_for_themselves),
 	KUNIT_CASE(guards_come_first),
+	KUNIT_CASE(words_of_callbacks_are_hints),
 	KUNIT_CASE(protected_callbacks_do_not_run),
 	KUNIT_CASE(counts_begin_with_the_ops),
 	{ }
