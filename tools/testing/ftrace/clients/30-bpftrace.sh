@@ -35,6 +35,16 @@ at_least "$(value "$out" '\[vfs_write\]')" 50 "  of another"
 is "$(echo "$out" | sed -n 's/^@\[\(.*\)\]:.*/\1/p' | grep -v '^vfs_')" "" "kprobe on many: no function that was not asked for"
 like "$(bpftrace --info 2>&1)" 'kprobe_multi: yes' "  by kprobe.multi"
 
+# What a program calls may have the program, too. It does not run there, and that is counted.
+cat > "$TMP.missed" << 'END'
+/usr/bin/dd if=/dev/zero of=/dev/null bs=1 count=50
+cat /proc/$PPID/fdinfo/*
+END
+bpftrace -e 'kprobe:vfs_read, kprobe:*rcu_read_*lock, kprobe:*htab_*update* { @[func] = count(); }' \
+	-c "/bin/sh $TMP.missed" > "$TMP.out" 2> "$TMP.err"
+at_least "$(value "$(cat "$TMP.out")" '\[vfs_read\]')" 50 "kprobe on what a program calls: every call that it does not make"
+at_least "$(awk '/^recursion_misses:/ { sum += $2 } END { print sum }' "$TMP.out")" 50 "  those that the program makes are missed"
+
 out=$(script 'kfunc:vfs_read /pid == cpid/ { @calls = count(); @bytes = sum(args->count); @[kstack] = count(); }')
 at_least "$(value "$out" calls)" 50 "kfunc: every call"
 at_least "$(value "$out" bytes)" 50 "kfunc: the arguments"
