@@ -721,6 +721,32 @@ static struct flight_gone *flight_gone_slot(unsigned long start, unsigned long e
 	return oldest;
 }
 
+/* Divides the calls that were recorded from those to come. flight_mutex held. */
+static u64 flight_now(void)
+{
+	struct ftrace_flight *flight;
+	u64 now = get_cycles();
+	int cpu;
+
+	list_for_each_entry(flight, &ftrace_flights, list)
+		for_each_possible_cpu(cpu)
+			flight_part(per_cpu_ptr(flight->cpu, cpu), now);
+	return now;
+}
+
+/**
+ * ftrace_flight_now - divide the calls that were recorded from those to come
+ *
+ * Context: Process context, may sleep. Takes flight_mutex.
+ * Return: a time in cycles. The former have earlier times, also where times are computed, and the
+ *	latter have later ones.
+ */
+u64 ftrace_flight_now(void)
+{
+	guard(mutex)(&flight_mutex);
+	return flight_now();
+}
+
 /**
  * ftrace_flight_text_gone - text of a module is about to be freed
  * @start: first address of the text; no code of it runs any more
@@ -731,19 +757,14 @@ static struct flight_gone *flight_gone_slot(unsigned long start, unsigned long e
  */
 void ftrace_flight_text_gone(unsigned long start, unsigned long end, bool named)
 {
-	struct ftrace_flight *flight;
 	struct flight_gone *gone;
 	u64 now;
-	int cpu;
 
 	guard(mutex)(&flight_mutex);
 	if (start == end || (list_empty(&ftrace_flights) && !flight_nr_copies))
 		return;
 	/* Calls of this text have earlier times, those of later text at this place later ones. */
-	now = get_cycles();
-	list_for_each_entry(flight, &ftrace_flights, list)
-		for_each_possible_cpu(cpu)
-			flight_part(per_cpu_ptr(flight->cpu, cpu), now);
+	now = flight_now();
 	gone = flight_gone_slot(start, end, named);
 	/* Before the slot changes; pairs with ftrace_flight_name(). */
 	smp_wmb();

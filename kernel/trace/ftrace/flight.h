@@ -131,14 +131,16 @@ struct ftrace_flight_header {
 /**
  * struct ftrace_flight_mod - a module, in memory that outlives the kernel
  * @base: where its text was
+ * @came: when it was loaded, in cycles; 0 if before recording began
  * @gone: when it was unloaded, in cycles; 0 if it was there until the end
  * @now: where its text is now, 0 if it is nowhere; of this kernel
  * @size: bytes of its text; 0 if there is no module
- * @sites: number of its call sites
+ * @sites: a hash of the places of its call sites
  * @name: its name
  */
 struct ftrace_flight_mod {
 	u64	base;
+	u64	came;
 	u64	gone;
 	u64	now;
 	u32	size;
@@ -147,7 +149,7 @@ struct ftrace_flight_mod {
 };
 
 /* So many modules are written down. */
-#define FTRACE_FLIGHT_MODS	372
+#define FTRACE_FLIGHT_MODS	341
 
 /* With a smaller ring, an interrupt would often find no room. */
 #define FTRACE_FLIGHT_MIN_SIZE	((unsigned long)SZ_16K)
@@ -223,6 +225,7 @@ int ftrace_flight_make_spare(struct ftrace_flight *flight);
 void ftrace_flight_free_spare(struct ftrace_flight *flight);
 void ftrace_flight_exchange(struct ftrace_flight *flight, int cpu);
 void ftrace_flight_forget(struct ftrace_flight *flight, int cpu);
+u64 ftrace_flight_now(void);
 void ftrace_flight_text_gone(unsigned long start, unsigned long end, bool named);
 unsigned long ftrace_flight_name(unsigned long addr, u64 cycles);
 bool ftrace_flight_switch(struct ftrace_flight *flight, u32 prev, u32 next);
@@ -252,7 +255,7 @@ struct ftrace_flight_mod *ftrace_flight_keep_mods(void);
 unsigned long ftrace_flight_keep_name(unsigned long addr);
 
 /* flight_mods.c */
-void ftrace_flight_mods_note(const struct module *mod, bool comes);
+void ftrace_flight_mods_note(const struct module *mod, u32 sites, u64 when, bool comes);
 void ftrace_flight_mods_keep(struct ftrace_flight_mod *mod, bool last);
 unsigned long ftrace_flight_last_name(unsigned long addr, u64 cycles);
 

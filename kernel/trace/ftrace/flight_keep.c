@@ -36,8 +36,8 @@ static unsigned long keep_stride(unsigned long size)
 }
 
 /* What is before the rings: the header, and modules. */
-#define KEEP_MODS	PAGE_ALIGN(FTRACE_FLIGHT_MODS * sizeof(struct ftrace_flight_mod))
-#define KEEP_HEAD	(PAGE_SIZE + KEEP_MODS)
+#define MODS_END	(PAGE_SIZE + FTRACE_FLIGHT_MODS * sizeof(struct ftrace_flight_mod))
+#define KEEP_HEAD	PAGE_ALIGN(MODS_END)
 
 /* The memory; there is none if @name is NULL. Changed with trace_types_lock held. */
 static struct {
@@ -138,6 +138,16 @@ static void keep_fill(struct ftrace_flight *flight)
 	keep.found = false;
 }
 
+/* The modules are left alone: one may be written down just now. */
+static void keep_clear(void)
+{
+	memset(keep.header, 0, PAGE_SIZE);
+	for (unsigned long at = MODS_END; at < keep.memory; at += PAGE_SIZE) {
+		memset((void *)keep.header + at, 0, min(PAGE_SIZE, keep.memory - at));
+		cond_resched();
+	}
+}
+
 /*
  * Is @flight, which is being made, the recorder whose rings are in the memory? Then it gets the
  * size that fits, and the memory is cleared: a CPU that stays offline has no ring, but the next
@@ -155,7 +165,7 @@ int ftrace_flight_keep_take(struct ftrace_flight *flight)
 	if (flight->last)
 		keep_fill(flight);
 	else
-		memset(keep.header, 0, keep.memory);
+		keep_clear();
 	return 0;
 }
 

@@ -5,8 +5,8 @@
  */
 #include <linux/ftrace_arch.h>
 #include <linux/ftrace_flight.h>
+#include <linux/jhash.h>
 #include <linux/module.h>
-#include <linux/timex.h>
 
 #include "core.h"
 #include "flight.h"
@@ -35,7 +35,7 @@ static struct ftrace_flight_mod *mods_room(void)
 	return found;
 }
 
-static void mods_add(const struct module *mod)
+static void mods_add(const struct module *mod, u32 sites, u64 when)
 {
 	const struct module_memory *text = &mod->mem[MOD_TEXT];
 	u64 base = (unsigned long)text->base;
@@ -44,7 +44,7 @@ static void mods_add(const struct module *mod)
 	/* What was there before is gone. */
 	for (m = mods.mod; m < mods.mod + FTRACE_FLIGHT_MODS; m++)
 		if (!m->gone && m->base < base + text->size && base < m->base + m->size)
-			WRITE_ONCE(m->gone, get_cycles());
+			WRITE_ONCE(m->gone, when);
 	m = mods_room();
 	if (!m)
 		return;
@@ -52,41 +52,65 @@ static void mods_add(const struct module *mod)
 	WRITE_ONCE(m->size, 0);
 	barrier();
 	m->base = base;
-	m->sites = mod->num_ftrace_callsites;
+	m->sites = sites;
+	m->came = when;
 	m->gone = 0;
 	strscpy(m->name, mod->name);
 	barrier();
 	WRITE_ONCE(m->size, text->size);
 }
 
-static bool mods_same(const struct ftrace_flight_mod *m, const struct module *mod)
+static bool mods_same(const struct ftrace_flight_mod *m, const struct module *mod, u32 sites)
 {
-	return m->size == mod->mem[MOD_TEXT].size && m->sites == mod->num_ftrace_callsites &&
+	return m->size == mod->mem[MOD_TEXT].size && m->sites == sites &&
 	       !strncmp(m->name, mod->name, sizeof(m->name));
 }
 
 /**
  * ftrace_flight_mods_note - a module is loaded, or is about to be freed
  * @mod: the module; its text runs no more if it goes
+ * @sites: a hash of the places of its call sites
+ * @when: the time in cycles, 0 if it was there before
  * @comes: it is loaded
  *
  * Context: Process context. ftrace_lock held.
  */
-void ftrace_flight_mods_note(const struct module *mod, bool comes)
+void ftrace_flight_mods_note(const struct module *mod, u32 sites, u64 when, bool comes)
 {
 	unsigned long base = (unsigned long)mod->mem[MOD_TEXT].base;
 
 	lockdep_assert_held(&ftrace_lock);
 	if (comes && mods.mod && !mods.last)
-		mods_add(mod);
+		mods_add(mod, sites, when);
 	for (unsigned int i = 0; mods.mod && i < FTRACE_FLIGHT_MODS; i++) {
 		struct ftrace_flight_mod *m = &mods.mod[i];
 
-		if (mods.last && mods_same(m, mod))
+		if (mods.last && mods_same(m, mod, sites))
 			WRITE_ONCE(m->now, comes ? base : 0);
 		else if (!mods.last && !comes && m->base == base && !m->gone)
-			WRITE_ONCE(m->gone, get_cycles());
+			WRITE_ONCE(m->gone, when);
 	}
+}
+
+/* The table of a module's text that stays; NULL if it has no call site. */
+static const struct ftrace_table *mods_table(const struct module *mod)
+{
+	struct ftrace_table *t;
+	unsigned int i;
+
+	for_each_ftrace_table(t, i)
+		if (t->mod == mod && t->start == (unsigned long)mod->mem[MOD_TEXT].base)
+			return t;
+	return NULL;
+}
+
+static u32 mods_hash(const struct ftrace_table *t)
+{
+	u32 hash = 0;
+
+	for (unsigned int i = 0; t && i < t->nr; i++)
+		hash = jhash_1word(t->sites[i].off, hash);
+	return hash;
 }
 
 /**
@@ -104,11 +128,15 @@ void ftrace_flight_mods_keep(struct ftrace_flight_mod *mod, bool last)
 	guard(mutex)(&ftrace_lock);
 	mods.mod = mod;
 	mods.last = last;
-	for (i = 0; mod && last && i < FTRACE_FLIGHT_MODS; i++)
+	if (mod && !last)
+		memset(mod, 0, FTRACE_FLIGHT_MODS * sizeof(*mod));
+	for (i = 0; mod && i < FTRACE_FLIGHT_MODS; i++)
 		mod[i].now = 0;
+	/* The notifier is told of the others, or has been. */
 	for_each_ftrace_table(t, i)
-		if (t->mod && t->start == (unsigned long)t->mod->mem[MOD_TEXT].base)
-			ftrace_flight_mods_note(t->mod, true);
+		if (t->mod && t == mods_table(t->mod) && t->mod->state != MODULE_STATE_UNFORMED &&
+		    t->mod->state != MODULE_STATE_GOING)
+			ftrace_flight_mods_note(t->mod, mods_hash(t), 0, true);
 }
 
 /*
@@ -123,7 +151,7 @@ static unsigned long mods_find(unsigned long addr, u64 cycles)
 	for (unsigned int i = 0; mods.mod && i < FTRACE_FLIGHT_MODS; i++) {
 		const struct ftrace_flight_mod *m = &mods.mod[i];
 
-		if (addr - m->base < m->size && m->gone - 1 >= cycles &&
+		if (addr - m->base < m->size && m->came <= cycles && m->gone - 1 >= cycles &&
 		    (!found || m->gone - 1 < found->gone - 1))
 			found = m;
 	}
@@ -133,9 +161,14 @@ static unsigned long mods_find(unsigned long addr, u64 cycles)
 
 static int mods_notify(struct notifier_block *nb, unsigned long state, void *mod)
 {
+	u64 when;
+
+	if (!READ_ONCE(mods.mod) || (state != MODULE_STATE_COMING && state != MODULE_STATE_GOING))
+		return NOTIFY_OK;
+	when = ftrace_flight_now();
 	guard(mutex)(&ftrace_lock);
-	if (state == MODULE_STATE_COMING || state == MODULE_STATE_GOING)
-		ftrace_flight_mods_note(mod, state == MODULE_STATE_COMING);
+	ftrace_flight_mods_note(mod, mods_hash(mods_table(mod)), when,
+				state == MODULE_STATE_COMING);
 	return NOTIFY_OK;
 }
 

@@ -348,11 +348,10 @@ static void keep_mod(struct kunit *test, const char *name, unsigned long base, b
 
 	KUNIT_ASSERT_NOT_NULL(test, mod);
 	strscpy(mod->name, name);
-	mod->num_ftrace_callsites = strlen(name);
 	mod->mem[MOD_TEXT].base = (void *)base;
 	mod->mem[MOD_TEXT].size = MOD_SIZE;
 	scoped_guard(mutex, &ftrace_lock)
-		ftrace_flight_mods_note(mod, comes);
+		ftrace_flight_mods_note(mod, strlen(name), get_cycles(), comes);
 	kunit_kfree(test, mod);
 }
 
@@ -362,33 +361,37 @@ static void modules_move(struct kunit *test)
 	unsigned long then = CALLER(0), now = CALLER(SZ_1M);
 	struct ftrace_flight *last;
 	struct module *mod;
+	u64 time;
 
 	keep_make(test);
 	keep_record(test, false);
 	keep_mod(test, "mod", then, true);
+	time = get_cycles();
 	last = keep_reset();
 	KUNIT_ASSERT_TRUE(test, last);
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, time), keep_unknown());
 	keep_mod(test, "mod", now, true);
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), now);
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(now, 1), keep_unknown());
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then + MOD_SIZE - 1, 1), now + MOD_SIZE - 1);
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then - 1, 1), keep_unknown());
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then + MOD_SIZE, 1), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, time), now);
+	/* The call was made before the module was loaded, or in another one. */
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(now, time), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then + MOD_SIZE - 1, time),
+			now + MOD_SIZE - 1);
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then - 1, time), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then + MOD_SIZE, time), keep_unknown());
 	keep_mod(test, "mod", now, false);
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, time), keep_unknown());
 	keep_mod(test, "dom", now, true);
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, time), keep_unknown());
 	for (unsigned int i = 0; i < 2; i++) {
 		mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, mod);
 		strscpy(mod->name, "mod");
-		mod->num_ftrace_callsites = 3 + i;
 		mod->mem[MOD_TEXT].base = (void *)now;
 		mod->mem[MOD_TEXT].size = MOD_SIZE + !i;
 		scoped_guard(mutex, &ftrace_lock)
-			ftrace_flight_mods_note(mod, true);
-		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+			ftrace_flight_mods_note(mod, 3 + i, get_cycles(), true);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, time), keep_unknown());
 	}
 	/* A second reset. */
 	keep_mod(test, "mod", now, true);
@@ -396,7 +399,7 @@ static void modules_move(struct kunit *test)
 	memcpy(keeps.memory[0], keeps.memory[1], keeps.size);
 	last = keep_reset();
 	KUNIT_EXPECT_TRUE(test, last);
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, 1), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(then, time), keep_unknown());
 	keep_end(last);
 }
 
@@ -438,11 +441,14 @@ static void modules_find_room(struct kunit *test)
 {
 	const unsigned int nr = FTRACE_FLIGHT_MODS;
 	struct ftrace_flight *last;
+	u64 times[3];
 
 	keep_make(test);
 	keep_record(test, false);
 	for (unsigned int i = 0; i < nr; i++) {
 		keep_mod(test, "gone", CALLER(i * SZ_1M), true);
+		if (i < ARRAY_SIZE(times))
+			times[i] = get_cycles();
 		keep_mod(test, "gone", CALLER(i * SZ_1M), false);
 	}
 	/* It is before those that were there before it. */
@@ -452,9 +458,9 @@ static void modules_find_room(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, last);
 	keep_mod(test, "gone", IP(0), true);
 	keep_mod(test, "more", IP(SZ_1M), true);
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(0), 1), keep_unknown());
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(SZ_1M), 1), IP(0));
-	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(2 * SZ_1M), 1), IP(0));
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(0), times[0]), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(SZ_1M), times[1]), IP(0));
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(CALLER(2 * SZ_1M), times[2]), IP(0));
 	keep_end(last);
 	keep_undo(NULL);
 
