@@ -82,7 +82,7 @@ static const char *keep_refuses(const struct ftrace_flight_header *h)
  * trace array has it.
  *
  * Context: Process context. No recorder has its rings in the memory.
- * Return: 0, or -EINVAL if @memory is too small.
+ * Return: 0; -EINVAL if @memory is too small; -EBUSY if there is such a memory already.
  */
 int ftrace_flight_keep_in(const char *name, void *memory, unsigned long size)
 {
@@ -90,11 +90,14 @@ int ftrace_flight_keep_in(const char *name, void *memory, unsigned long size)
 	unsigned long ring = round_down(min(room, FTRACE_FLIGHT_MAX_SIZE), PAGE_SIZE);
 	const char *why;
 
-	keep.name = NULL;
-	keep.found = false;
-	clear_bit_unlock(0, &keep_busy);
-	if (!name)
+	if (!name) {
+		keep.name = NULL;
+		keep.found = false;
+		clear_bit_unlock(0, &keep_busy);
 		return 0;
+	}
+	if (keep.name)
+		return -EBUSY;
 	/* What is beside the records takes some pages, too. */
 	while (ring >= FTRACE_FLIGHT_MIN_SIZE && keep_stride(ring) > room)
 		ring -= PAGE_SIZE;

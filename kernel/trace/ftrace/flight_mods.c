@@ -48,7 +48,7 @@ static void mods_add(const struct module *mod, u32 sites, u64 when)
 	m = mods_room();
 	if (!m)
 		return;
-	/* The kernel may be reset in the middle of this. */
+	/* The next kernel may find this half written: without a size, as x86 keeps the order. */
 	WRITE_ONCE(m->size, 0);
 	barrier();
 	m->base = base;

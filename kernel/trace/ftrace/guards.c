@@ -16,22 +16,30 @@
 #include "core.h"
 #include "guards.h"
 
+/* Without a word from outside, the guard has words of its own, and no count. */
+static struct ftrace_guard *guard_make(int __percpu *word, int skip)
+{
+	struct ftrace_guard *guard __free(kfree) = kzalloc(sizeof(*guard), GFP_KERNEL);
+
+	if (!guard)
+		return NULL;
+	guard->word = word ?: alloc_percpu(int);
+	if (word)
+		guard->skipped = alloc_percpu(unsigned long);
+	if (word ? !guard->skipped : !guard->word)
+		return NULL;
+	guard->skip = skip;
+	guard->users = 1;
+	return no_free_ptr(guard);
+}
+
 /*
  * Makes a guard, with one reference, that does not call the callback if the word of the CPU is
  * @skip. The words of all CPUs are 0. NULL without memory.
  */
 struct ftrace_guard *ftrace_guard_make(int skip)
 {
-	struct ftrace_guard *guard __free(kfree) = kzalloc(sizeof(*guard), GFP_KERNEL);
-
-	if (!guard)
-		return NULL;
-	guard->word = alloc_percpu(int);
-	if (!guard->word)
-		return NULL;
-	guard->skip = skip;
-	guard->users = 1;
-	return no_free_ptr(guard);
+	return guard_make(NULL, skip);
 }
 
 /**
@@ -60,7 +68,7 @@ void ftrace_guard_put(struct ftrace_guard *guard)
 	lockdep_assert_held(&ftrace_lock);
 	if (!guard || --guard->users)
 		return;
-	/* Without a count, the word is the guard's own. */
+	/* As in guard_make(). */
 	if (guard->skipped)
 		free_percpu(guard->skipped);
 	else
@@ -80,17 +88,7 @@ void ftrace_guard_put(struct ftrace_guard *guard)
  */
 struct ftrace_guard *ftrace_guard_alloc(int __percpu *word, int skip)
 {
-	struct ftrace_guard *guard __free(kfree) = kzalloc(sizeof(*guard), GFP_KERNEL);
-
-	if (!guard)
-		return NULL;
-	guard->skipped = alloc_percpu(unsigned long);
-	if (!guard->skipped)
-		return NULL;
-	guard->word = word;
-	guard->skip = skip;
-	guard->users = 1;
-	return no_free_ptr(guard);
+	return guard_make(word, skip);
 }
 
 /**
