@@ -17,7 +17,8 @@
 #	layer NAME		a patch of patches/layers/: what the commit adds to files of the series.
 #				It comes off the files as they are here, and goes on in its commit
 #	objects MAKEFILE	the Makefile, so far without the objects whose source comes in a later
-#				commit. From this commit on, each commit that brings sources adds them
+#				commit. From this commit on, each commit that brings sources adds them.
+#				Objects of files that a version is without are never there
 #	large REASON		the mail may have more code than others
 #
 # Every file and every patch must be taken exactly once. What only another version of the base has is
@@ -168,11 +169,44 @@ sub patches {
 	return map { [$_, $self->patch($_)] } @names;
 }
 
-# For scripts of the shell, with tabs: "file PATH PLACE", "patch NAME PLACE", and lines of the tables.
-sub show {
-	my ($self) = @_;
+# makefile PATH, SOURCE...: its text without the objects of these sources and of those that this version
+# has no use for, and without what becomes empty by that.
+sub makefile {
+	my ($self, $path, @sources) = @_;
+	my $dir = dirname($path);
+	my %not = map { m{^\Q$dir\E/([^/]+)\.[cS]$} ? ("$1.o" => 1) : () } @sources, $self->table('without');
+	my @lines;
 
-	print "file\t$_->[1]\t$HERE/$_->[0]\n" for $self->files;
+	for (split /^/, contents($self->ours($path))) {
+		if (/^([\w]+-\S+\s*[+:]=)(.*)/) {
+			my @objects = grep { !$not{$_} } split ' ', $2;
+
+			$_ = @objects ? join(' ', $1, @objects) . "\n" : '';
+		} elsif (/^\w+_(\w+\.o)\s/ && $not{$1}) {
+			$_ = '';
+		}
+		if (/^endif/ && $lines[-1] =~ /^ifn?(?:def|eq)/) {
+			pop @lines;
+		} elsif ($_ ne '') {
+			push @lines, $_;
+		}
+	}
+	return join '', @lines;
+}
+
+# For scripts of the shell, with tabs: "file PATH PLACE", "patch NAME PLACE", and lines of the tables.
+# Makefiles are made in DIR.
+sub show {
+	my ($self, $dir) = @_;
+	my %made = map { $_->[1] => "$dir/" . $_->[1] =~ tr{/}{-}r } grep { $_->[0] eq 'objects' }
+		map { @{$_->{take}} } $self->commits;
+
+	for my $makefile (sort keys %made) {
+		open my $to, '>', $made{$makefile} or die "$made{$makefile}: $!\n";
+		print {$to} $self->makefile($makefile);
+		close $to or die "$made{$makefile}: $!\n";
+	}
+	print "file\t$_->[1]\t", $made{$_->[1]} // "$HERE/$_->[0]", "\n" for $self->files;
 	print "patch\t$_->[0]\t$_->[1]\n" for $self->patches;
 	print map { "needs\t$_\n" } $self->table('needs');
 	print map { "replaced\t$_\n" } $self->table('replaced');

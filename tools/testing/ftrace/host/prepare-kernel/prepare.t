@@ -247,6 +247,8 @@ echo new >"$repo/patches/7.3/files/kernel/trace/ftrace/base.h"
 echo old >"$repo/patches/6.12/files/kernel/trace/ftrace/core.c"
 echo new >"$repo/kernel/trace/ftrace/new.c"
 printf '# A reason.\nkernel/trace/ftrace/new.c\n' >"$repo/patches/6.12/without"
+printf 'obj-y += core.o new.o\nifdef CONFIG_NEW\nobj-y += new.o\nendif\n' >"$repo/kernel/trace/ftrace/Makefile"
+printf '\tobjects\tkernel/trace/ftrace/Makefile\n' >>"$repo/patches/commits"
 printf 'init/main.c\tthree\n' >"$repo/patches/7.3/needs"
 ok "prepares a 6.12 tree, of two versions" prepare "$tree"
 ok "prepares 6.12 with the patch of all versions" grep -qx TWO "$tree/init/main.c"
@@ -254,6 +256,9 @@ ok "prepares 6.12 with the patch of its own" grep -qx 'obj-y += ftrace/' "$tree/
 ok "prepares 6.12 with the file of its own" is_text "$tree/kernel/trace/ftrace/base.h" old
 ok "prepares 6.12 with its file in the place of the common one" is_text "$tree/kernel/trace/ftrace/core.c" old
 ok "prepares 6.12 without the file that it has no use for" test ! -e "$tree/kernel/trace/ftrace/new.c"
+ok "prepares 6.12 with a Makefile without its object" is_text "$tree/kernel/trace/ftrace/Makefile" 'obj-y += core.o'
+prepare --sync "$tree" >"$work/said"
+ok "--sync of it changes nothing" test ! -s "$work/said"
 ok "--undo of a 6.12 tree of two versions" prepare --undo "$tree"
 ok "is byte for byte what it was" same "$original" "$(contents)"
 sed -i 's/^VERSION = 6/VERSION = 7/; s/^PATCHLEVEL = 12/PATCHLEVEL = 3/' "$tree/Makefile"
@@ -264,6 +269,7 @@ ok "prepares 7.3 without the patch of 6.12" grep -q 'patched    1 patches' "$wor
 ok "prepares 7.3 with the patch in place of the common one" grep -qx deux "$tree/init/main.c"
 ok "prepares 7.3 with the file of its own" is_text "$tree/kernel/trace/ftrace/base.h" new
 ok "prepares 7.3 with the common files" is_text "$tree/kernel/trace/ftrace/new.c" new
+ok "prepares 7.3 with the whole Makefile" cmp "$repo/kernel/trace/ftrace/Makefile" "$tree/kernel/trace/ftrace/Makefile"
 ok "--undo of a 7.3 tree" prepare --undo "$tree"
 echo other >"$tree/init/main.c"
 refuses "a tree that lacks what only 7.3 needs" "init/main.c lacks what the series needs: three" "$tree"

@@ -174,11 +174,11 @@ sources()
 	git -C "$work/tree" ls-tree --name-only "$1" kernel/trace/ftrace/ | sed -n 's,.*/\(.*\)\.c$,\1.o,p' | LC_ALL=C sort
 }
 
-# objects COMMIT: those in the Makefile of the core. What no commit brings is for other versions.
+# objects COMMIT: those in the Makefile of the core.
 objects()
 {
 	git -C "$work/tree" show "$1:kernel/trace/ftrace/Makefile" | sed -n 's/^obj-.*+=//p' | tr ' ' '\n' |
-		LC_ALL=C sort | LC_ALL=C comm -12 - <(sources HEAD)
+		grep '\.o$' | LC_ALL=C sort
 }
 
 builds_what_is_there()
