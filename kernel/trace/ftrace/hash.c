@@ -162,7 +162,7 @@ int ftrace_hash_add(struct ftrace_hash *hash, unsigned long ip, bool exact)
 	if (!entry)
 		return -ENOMEM;
 	if (exact)
-		entry->direct = true;
+		entry->direct = FTRACE_ENTRY_NAMED;
 	return 0;
 }
 
@@ -295,10 +295,9 @@ bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip)
 }
 
 /*
- * Was the site named for @ops, or for an ops that runs under it, and not found by a glob? ->direct
- * stores this, except in the filter of a direct caller with many addresses, where each function was
- * named and ->direct is the address to call. One ops at most runs under @ops: of those that run
- * under another one, each changes by itself. ftrace_lock held.
+ * Was the site named for @ops, or for an ops that runs under it, and not found by a glob? One ops
+ * at most runs under @ops: of those that run under another one, each changes by itself. ftrace_lock
+ * held.
  */
 bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip)
 {

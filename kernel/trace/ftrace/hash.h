@@ -16,6 +16,14 @@
 #define FTRACE_HASH_FL_GONE	(FTRACE_HASH_FL_MOD << 1)
 #define FTRACE_HASH_UNLOADED	(FTRACE_HASH_FL_MOD | FTRACE_HASH_FL_GONE)
 
+/*
+ * The ->direct of an entry whose function was named, and not found by a glob; 0 if it was found. In
+ * the filter of a direct caller with many addresses ->direct is the address to call, and each
+ * function was named. No address is 1, not even one to jump to. A field of its own would double the
+ * memory of an entry.
+ */
+#define FTRACE_ENTRY_NAMED	1UL
+
 struct ftrace_hash *ftrace_hash_alloc(void);
 struct ftrace_hash *ftrace_hash_dup(struct ftrace_hash *src);
 void ftrace_hash_free(struct ftrace_hash *hash);
