@@ -17,6 +17,7 @@
 #include "core.h"
 #include "dispatch.h"
 #include "flight.h"
+#include "hash.h"
 #include "table.h"
 #include "walk.h"
 
@@ -112,8 +113,8 @@ void ftrace_direct_agreed(struct ftrace_ops *direct)
 /*
  * May @set, to which @new is about to be added, share the function at @ip? One ops may change
  * the instruction pointer and one may be a direct caller, and both only if the owner of the
- * direct caller agrees, or has agreed before @new gets the function. 0, -EBUSY or the owner's
- * error. ftrace_lock held.
+ * direct caller agrees, or has agreed before @new gets the function. 0, -EBUSY, the owner's error,
+ * or -EINVAL if @new is a direct caller that has no address to call there. ftrace_lock held.
  */
 int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 		     const struct ftrace_ops *new, unsigned long ip)
@@ -135,6 +136,8 @@ int ftrace_set_check(struct ftrace_ops *const *set, unsigned int nr,
 			direct = ops;
 		}
 	}
+	if (direct && new == direct && !ftrace_direct_of(direct, ip))
+		return -EINVAL;
 	if (!ipmodify || !direct || (new != ipmodify && new != direct))
 		return 0;
 	if (new == direct)

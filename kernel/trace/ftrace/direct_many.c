@@ -185,7 +185,8 @@ static int many_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 
 	if (many_is_ending(ops))
 		return 1;
-	if (!many_is_registered(ops) && (ops->func || ops->flags & FTRACE_OPS_FL_ENABLED))
+	if (!many_is_registered(ops) && (ops->func || ops->flags & FTRACE_OPS_FL_ENABLED ||
+					 !ftrace_hash_empty(many_filter(ops))))
 		return -EINVAL;
 	ret = many_check_new(ops, hash);
 	if (ret)
@@ -200,8 +201,8 @@ static int many_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
  * Has more functions, those of @hash, call something before anything else, and registers @ops if
  * it is not. Waits while the last functions of @ops go. 0, or an error with nothing changed:
  * -EINVAL if @hash is empty or names something that is not a function, or a function that has a
- * direct caller, or if @ops is in use for something else; -ERANGE if an address is too far away;
- * -ENOMEM; or an error of ftrace_ops_start(). Takes direct_mutex.
+ * direct caller, or if @ops is in use for something else or has a filter; -ERANGE if an address is
+ * too far away; -ENOMEM; or an error of ftrace_ops_start(). Takes direct_mutex.
  */
 int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
@@ -290,8 +291,8 @@ static int many_mod(struct ftrace_ops *ops, struct ftrace_hash *hash)
 /*
  * Changes what some functions call: at every moment a call goes to the old address or to the new.
  * @do_direct_lock is false in an &ftrace_ops.ops_func, which has direct_mutex. 0, or an error with
- * nothing changed: -EINVAL if @hash is empty or has a function that @ops does not have; -ERANGE;
- * -ENOMEM; or the answer of the owner, as modify_ftrace_direct_nolock().
+ * nothing changed: -EINVAL if @hash is empty, or has a function that @ops does not have, or no
+ * address for one; -ERANGE; -ENOMEM; or the answer of the owner, as modify_ftrace_direct_nolock().
  */
 int update_ftrace_direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash, bool do_direct_lock)
 {

@@ -406,7 +406,10 @@ void ftrace_hash_take(struct ftrace_hash *hash, unsigned long start, unsigned lo
 		hash->flags |= FTRACE_HASH_UNLOADED;
 }
 
-/* The address that @ops has called at @ip; 0 if it is not a direct caller. ftrace_lock held. */
+/*
+ * The address that @ops has called at @ip; 0 if it is not a direct caller, or has many addresses
+ * and none for @ip. ftrace_lock held.
+ */
 unsigned long ftrace_direct_of(struct ftrace_ops *ops, unsigned long ip)
 {
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
@@ -415,7 +418,7 @@ unsigned long ftrace_direct_of(struct ftrace_ops *ops, unsigned long ip)
 	lockdep_assert_held(&ftrace_lock);
 	if (ftrace_direct_is_many(ops)) {
 		entry = ftrace_lookup_ip(ftrace_locked(ops->func_hash->filter_hash), ip);
-		return entry ? entry->direct : 0;
+		return entry && entry->direct != FTRACE_ENTRY_NAMED ? entry->direct : 0;
 	}
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
 		return ops->direct_call;

@@ -102,6 +102,28 @@ static void functions_have_their_addresses(struct kunit *test)
 	many_expect(test, 0, 0, 0);
 }
 
+/* A filter that is set in another way has no addresses. */
+static void no_function_lacks_an_address(struct kunit *test)
+{
+	struct ftrace_hash *first = many_hash(test, func1, one, NULL, 0);
+	struct ftrace_hash *nowhere = many_hash(test, func1, 0, NULL, 0);
+
+	ftrace_kunit_add_ops(test, &many);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&many, func2, true), 0);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&many, first), -EINVAL);
+	ftrace_free_filter(&many);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&many, nowhere), -EINVAL);
+	KUNIT_ASSERT_EQ(test, update_ftrace_direct_add(&many, first), 0);
+
+	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&many, func2, false), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&many, "ftrace_kunit_func3*", 19, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_mod(&many, nowhere, true), -EINVAL);
+	many_expect(test, one, 0, 0);
+	KUNIT_EXPECT_EQ(test, func1(1), 2);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&many, first), 0);
+	many_expect(test, 0, 0, 0);
+}
+
 static void refusals_change_nothing(struct kunit *test)
 {
 	struct ftrace_hash *first = many_hash(test, func1, one, NULL, 0);
@@ -359,6 +381,7 @@ static void functions_come_again(struct kunit *test)
 
 static struct kunit_case many_cases[] = {
 	KUNIT_CASE(functions_have_their_addresses),
+	KUNIT_CASE(no_function_lacks_an_address),
 	KUNIT_CASE(refusals_change_nothing),
 	KUNIT_CASE(functions_may_be_named_twice),
 	KUNIT_CASE(an_ops_changes_its_kind),
