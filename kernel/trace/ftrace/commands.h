@@ -18,7 +18,9 @@ struct ftrace_edit;
  */
 #define SKIP_TO_TRACED	3
 
-void ftrace_init_commands(void);
 int ftrace_run_command(struct ftrace_edit *edit, char *func, char *name, char *params);
+
+/* probe_commands.c */
+void ftrace_init_commands(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The counter of a command that switches tracing, as "traceoff:3"
- * (command_switch_tracing() in kernel/trace/ftrace/commands.c).
+ * (command_switch_tracing() in kernel/trace/ftrace/probe_commands.c).
  *
  * Two CPUs call a function with the command, and a user switches tracing on again. CPUs that turn
  * tracing off together have turned it off once. The stores of a CPU become visible late, unless a
