@@ -15,9 +15,9 @@
 #include "core.h"
 #include "filter_api.h"
 #include "graph_files.h"
-#include "modules.h"
 #include "names.h"
 #include "table.h"
+#include "text.h"
 
 static int __init boot_tables(const unsigned long *ips, unsigned int nr)
 {
@@ -65,5 +65,5 @@ void __init ftrace_init(void)
 void __init ftrace_free_init_mem(void)
 {
 	ftrace_boot_snapshot();
-	ftrace_free_mem(NULL, __init_begin, __init_end);
+	ftrace_text_free(NULL, (unsigned long)__init_begin, (unsigned long)__init_end, false);
 }

@@ -15,7 +15,7 @@
 #include <linux/slab.h>
 
 #include "core.h"
-#include "modules.h"
+#include "text.h"
 
 static bool heads_in_text(const struct module *mod, enum mod_mem_type type,
 			  const Elf_Sym *sym)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of sites come and go, with modules and when init memory is freed.
+ * The call sites of modules: what the module loader tells the core.
  *
- * The compiler's calls become nops before their text runs, which needs no memory and cannot
- * fail. The table that makes the sites traceable is made after that. Without memory for it, the
- * functions run and are not traced.
+ * A module is told of three times: before its text runs, when it may be traced, and when its text
+ * is about to be freed, which for init text is early.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -12,185 +11,16 @@
 #include <linux/module.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 
-#include "class.h"
 #include "core.h"
-#include "dispatch.h"
 #include "filter_edit.h"
 #include "flight.h"
-#include "graph_files.h"
 #include "kallsyms.h"
-#include "modules.h"
 #include "ops.h"
 #include "plan.h"
-#include "probes.h"
 #include "table.h"
+#include "text.h"
 
-/*
- * dyn_ftrace_total_info shows these: sites, pages of tables, tables; how many ns boot and
- * the loading of modules took for call sites.
- */
-unsigned long ftrace_update_tot_cnt;
-unsigned long ftrace_number_of_pages;
-unsigned long ftrace_number_of_groups;
-u64 ftrace_update_time;
-u64 ftrace_total_mod_time;
-
-static void mod_account(const struct ftrace_table *t, int sign)
-{
-	ftrace_update_tot_cnt += sign * (long)t->nr;
-	ftrace_number_of_pages += sign * (long)DIV_ROUND_UP(t->nr * sizeof(*t->sites),
-							    PAGE_SIZE);
-	ftrace_number_of_groups += sign;
-}
-
-static int mod_cmp_ips(const void *a, const void *b)
-{
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The linker leaves the addresses sorted, unless it was told to shuffle sections. */
-void ftrace_text_sort(unsigned long *ips, unsigned int nr)
-{
-	for (unsigned int i = 1; i < nr; i++) {
-		if (ips[i - 1] > ips[i]) {
-			sort(ips, nr, sizeof(*ips), mod_cmp_ips, NULL);
-			return;
-		}
-	}
-}
-
-/*
- * Turns calls into nops in text that does not run yet. Returns how many; other sites are
- * reported.
- */
-unsigned int ftrace_text_convert(const unsigned long *ips, unsigned int nr,
-				 unsigned long start, unsigned long end)
-{
-	unsigned int done = 0;
-
-	for (unsigned int i = 0; i < nr; i++) {
-		if (ips[i] < start || ips[i] >= end)
-			continue;
-		if (arch_ftrace_init_site(ips[i]))
-			pr_warn("%pS: no call for tracing here, but %*ph\n", (void *)ips[i],
-				MCOUNT_INSN_SIZE, (void *)ips[i]);
-		else
-			done++;
-	}
-	arch_ftrace_init_done();
-	return done;
-}
-
-/* If the compiler made no call here, the site must not become a call of ours. */
-static void mod_check_sites(struct ftrace_table *t)
-{
-	for (unsigned int i = 0; i < t->nr; i++) {
-		if (!arch_ftrace_site_calls(site_ip(t, &t->sites[i]), 0))
-			t->sites[i].state |= SITE_FAILED;
-		ftrace_yield(i);
-	}
-}
-
-/*
- * Makes the table of a stretch of text from @ips, which are sorted and may have other sites. 0,
- * also if there are none, or -ENOMEM. ftrace_lock held.
- */
-int ftrace_text_add(struct module *mod, unsigned long start, unsigned long end,
-		    const unsigned long *ips, unsigned int nr, bool live)
-{
-	struct ftrace_table *t;
-	int ret;
-
-	lockdep_assert_held(&ftrace_lock);
-	t = ftrace_table_build(mod, start, end, ips, nr);
-	if (IS_ERR_OR_NULL(t))
-		return PTR_ERR_OR_ZERO(t);
-	mod_check_sites(t);
-	t->live = live;
-	ret = ftrace_tables_add(t);
-	if (ret)
-		ftrace_table_free(t);
-	else
-		mod_account(t, 1);
-	return ret;
-}
-
-/*
- * Remove a table whose text is about to be freed, and take its sites out of their classes.
- * After ftrace_kill() the sites call their trampolines as long as there is text.
- */
-static void mod_drop_table(struct ftrace_table *t)
-{
-	if (!ftrace_killed()) {
-		ftrace_plan_clear(t);
-		for (unsigned int i = 0; i < t->nr; i++) {
-			ftrace_class_put(ftrace_class_nth(site_class(&t->sites[i])), 1);
-			ftrace_yield(i);
-		}
-	}
-	mod_account(t, -1);
-	ftrace_thunks_retire(t);
-	ftrace_tables_drop(t);
-}
-
-/* Find a table of @mod, or of the kernel if @mod is NULL, whose text lies in a range. */
-static struct ftrace_table *mod_find_table(struct module *mod, unsigned long start,
-					   unsigned long end)
-{
-	struct ftrace_table *t;
-	unsigned int i;
-
-	for_each_ftrace_table(t, i)
-		if (t->nr && t->mod == mod && t->start >= start && t->end <= end)
-			return t;
-	return NULL;
-}
-
-/*
- * Remove the table of text that is about to be freed, if there is one. With @names, keep the
- * names of the functions that were traced.
- */
-static bool mod_free_text(struct module *mod, void *start, void *end, bool names)
-{
-	struct ftrace_table *t;
-
-	scoped_guard(mutex, &ftrace_lock) {
-		t = mod_find_table(mod, (unsigned long)start, (unsigned long)end);
-		if (!t)
-			return false;
-		if (names)
-			ftrace_save_init_names(t);
-		mod_drop_table(t);
-	}
-	/* This comes last: a filter must have all sites that its ops is on. */
-	ftrace_forget_sites((unsigned long)start, (unsigned long)end);
-	ftrace_forget_probes((unsigned long)start, (unsigned long)end);
-	return true;
-}
-
-/**
- * ftrace_free_mem - remove the sites of text that is freed before its module
- * @mod: the module, NULL for the kernel
- * @start: first address of the text
- * @end: first address after the text
- *
- * Names of functions that were traced are kept until the module is unloaded, because
- * the trace has the addresses of these functions.
- *
- * Context: Process context, may sleep. Takes ftrace_lock.
- */
-void ftrace_free_mem(struct module *mod, void *start, void *end)
-{
-	mod_free_text(mod, start, end, mod);
-	if (mod)
-		ftrace_flight_text_gone((unsigned long)start, (unsigned long)end, true);
-}
-
-#ifdef CONFIG_MODULES
 static const enum mod_mem_type module_text[] = { MOD_TEXT, MOD_INIT_TEXT };
 
 /* Forget the names of modules that failed to load where @mod is now. */
@@ -304,6 +134,17 @@ void ftrace_module_enable(struct module *mod)
 	}
 }
 
+/*
+ * Removes the sites of the init text of a module, which is freed before the module. The names of
+ * the functions that were traced are kept until the module is unloaded, because the trace has their
+ * addresses. Takes ftrace_lock.
+ */
+void ftrace_free_mem(struct module *mod, void *start, void *end)
+{
+	ftrace_text_free(mod, (unsigned long)start, (unsigned long)end, true);
+	ftrace_flight_text_gone((unsigned long)start, (unsigned long)end, true);
+}
+
 /* When a module has started, the memory that only its start needs is freed. */
 static bool mod_has_started(const struct module *mod)
 {
@@ -323,17 +164,16 @@ void ftrace_release_mod(struct module *mod)
 	bool failed = !mod_has_started(mod), found = false;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(module_text); i++) {
-		const struct module_memory *mem = &mod->mem[module_text[i]];
+		unsigned long start = (unsigned long)mod->mem[module_text[i]].base;
+		unsigned long end = start + mod->mem[module_text[i]].size;
 
-		if (!mem->size)
+		if (start == end)
 			continue;
-		found |= mod_free_text(mod, mem->base, mem->base + mem->size, failed);
-		ftrace_flight_text_gone((unsigned long)mem->base,
-					(unsigned long)mem->base + mem->size, failed);
+		found |= ftrace_text_free(mod, start, end, failed);
+		ftrace_flight_text_gone(start, end, failed);
 	}
 	if (failed && found)
 		ftrace_keep_failed_names(mod);
 	ftrace_drop_init_names(mod);
 	ftrace_mod_words_wait(mod->name, failed);
 }
-#endif

@@ -12,9 +12,9 @@
 #include "../core.h"
 #include "../dispatch.h"
 #include "../hash.h"
-#include "../modules.h"
 #include "../ops.h"
 #include "../table.h"
+#include "../text.h"
 #include "../walk.h"
 #include "ftrace_kunit.h"
 

@@ -10,8 +10,8 @@
 #include <linux/module.h>
 #include <linux/mm.h>
 
+#include "../text.h"
 #include "ftrace_kunit.h"
-#include "../modules.h"
 
 #define HEADS_FUNC_SIZE		32
 

@@ -14,9 +14,9 @@
 #include "../core.h"
 #include "ftrace_kunit.h"
 #include "../hash.h"
-#include "../modules.h"
 #include "../ops.h"
 #include "../table.h"
+#include "../text.h"
 
 #define NR_FUNCS	4
 #define FUNC_SIZE	32

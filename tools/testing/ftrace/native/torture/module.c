@@ -16,7 +16,7 @@
 
 #include <asm/text-patching.h>
 
-#include "ftrace/modules.h"
+#include "ftrace/text.h"
 #include "../shim/targets.h"
 #include "torture.h"
 
