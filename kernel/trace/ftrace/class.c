@@ -17,9 +17,9 @@
 #include "core.h"
 #include "dispatch.h"
 #include "flight.h"
-#include "hash.h"
 #include "table.h"
 #include "walk.h"
+#include "wants.h"
 
 static struct ftrace_class empty;
 static struct ftrace_class *first_class = &empty;

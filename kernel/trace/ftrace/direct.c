@@ -16,6 +16,7 @@
 #include "ops.h"
 #include "plan.h"
 #include "sysctl.h"
+#include "wants.h"
 
 static int direct_check(const struct ftrace_ops *ops)
 {

@@ -17,6 +17,7 @@
 #include "ops.h"
 #include "table.h"
 #include "wait.h"
+#include "wants.h"
 
 /* Makes an empty hash, which grows by itself; NULL without memory. */
 struct ftrace_hash *alloc_ftrace_hash(int size_bits)

@@ -12,6 +12,7 @@
 #include "ops.h"
 #include "plan.h"
 #include "sysctl.h"
+#include "wants.h"
 
 /* The user of the filter @hash: @ops, or an ops that runs under it; NULL if there is none. */
 static struct ftrace_ops *filter_user(struct ftrace_ops *ops, struct ftrace_ops_hash *hash)

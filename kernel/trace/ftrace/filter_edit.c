@@ -141,8 +141,9 @@ struct ftrace_filter ftrace_filter_of(struct ftrace_ops *ops, bool wanted)
 	if (tr && tr->ops != ops)
 		tr = NULL;
 	return (struct ftrace_filter){
-		.tr = tr, .ops = ops, .hash = ftrace_hash_of(ops->func_hash, wanted),
-		.words = tr ? ftrace_mod_words_of(tr, wanted) : NULL, .wanted = wanted };
+		.tr = tr, .ops = ops, .wanted = wanted,
+		.hash = wanted ? &ops->func_hash->filter_hash : &ops->func_hash->notrace_hash,
+		.words = tr ? ftrace_mod_words_of(tr, wanted) : NULL };
 }
 
 /**

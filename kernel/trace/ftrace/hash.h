@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hashes of call site addresses: the filters of ops. */
+/* Hashes of call site addresses. */
 #ifndef _FTRACE_HASH_H
 #define _FTRACE_HASH_H
 
@@ -36,44 +36,8 @@ void ftrace_hash_subtract(struct ftrace_hash *hash, struct ftrace_hash *from);
 void ftrace_hash_forget(struct ftrace_hash *hash, unsigned long start, unsigned long end);
 void ftrace_hash_take(struct ftrace_hash *hash, unsigned long start, unsigned long end,
 		      struct hlist_head *taken);
-bool ftrace_hash_wants(struct ftrace_ops_hash *hash, unsigned long ip);
-bool ftrace_ops_wants(struct ftrace_ops *ops, unsigned long ip);
-bool ftrace_ops_exact(struct ftrace_ops *ops, unsigned long ip);
-unsigned long ftrace_direct_of(struct ftrace_ops *ops, unsigned long ip);
 
 DEFINE_FREE(ftrace_hash, struct ftrace_hash *, ftrace_hash_free(_T))
-
-/* Does a direct caller have the address to call in each entry of its filter? */
-static inline bool ftrace_direct_is_many(const struct ftrace_ops *ops)
-{
-#ifdef CONFIG_HAVE_SINGLE_FTRACE_DIRECT_OPS
-	return ops->flags & FTRACE_OPS_FL_DIRECT && !ops->direct_call;
-#else
-	return false;
-#endif
-}
-
-/* The filter of functions to trace, or of functions not to trace if not @wanted. */
-static inline struct ftrace_hash __rcu **ftrace_hash_of(struct ftrace_ops_hash *filter,
-							bool wanted)
-{
-	return wanted ? &filter->filter_hash : &filter->notrace_hash;
-}
-
-/* The ops itself if no ops runs under it, else each ops that runs under it. */
-#define for_each_ftrace_sub(_sub, _ops)					\
-	for ((_sub) = ftrace_sub_after(_ops, NULL); (_sub);		\
-	     (_sub) = ftrace_sub_after(_ops, _sub))
-
-static inline struct ftrace_ops *ftrace_sub_after(struct ftrace_ops *ops,
-						  struct ftrace_ops *sub)
-{
-	if (list_empty(&ops->subop_list))
-		return sub ? NULL : ops;
-	if (!sub)
-		return list_first_entry(&ops->subop_list, struct ftrace_ops, list);
-	return list_is_last(&sub->list, &ops->subop_list) ? NULL : list_next_entry(sub, list);
-}
 
 /* Walk over all entries of a hash. The loop may free the current entry. */
 #define for_each_ftrace_entry(_hash, _entry, _tmp, _i)				\

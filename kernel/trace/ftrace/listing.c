@@ -14,9 +14,9 @@
 #include "class.h"
 #include "core.h"
 #include "dispatch.h"
-#include "hash.h"
 #include "kallsyms.h"
 #include "listing.h"
+#include "wants.h"
 
 static bool listing_has(const struct ftrace_listing *l, const struct ftrace_table *t,
 			const struct ftrace_site *site)

@@ -33,6 +33,7 @@
 #include "plan.h"
 #include "sysctl.h"
 #include "table.h"
+#include "wants.h"
 
 struct plan {
 	u64				id;

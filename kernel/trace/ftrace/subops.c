@@ -12,10 +12,10 @@
  * The next change of the subops tries again.
  */
 #include "core.h"
-#include "hash.h"
 #include "ops.h"
 #include "pid.h"
 #include "plan.h"
+#include "wants.h"
 
 /* A managing ops is on sites that none of its subops wants; ftrace_lock held. */
 static bool subops_left_sites;

@@ -16,6 +16,7 @@
 #include "../table.h"
 #include "../text.h"
 #include "../walk.h"
+#include "../wants.h"
 #include "ftrace_kunit.h"
 
 #define RIVALS		(FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)

@@ -4,6 +4,7 @@
 #include "ftrace_kunit.h"
 #include "../hash.h"
 #include "../match.h"
+#include "../wants.h"
 
 static bool sets_glob(const char *pattern, const char *name)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Filters, which the graph tracer reads without a lock (kernel/trace/ftrace/hash.c and filter.c).
+ * Filters, which the graph tracer reads without a lock: hash.c, wants.c and filter.c of
+ * kernel/trace/ftrace/.
  *
  * A filter with one function is replaced by a filter with a function of a module. Then the text of
  * the module is freed, and its function leaves the filter. A filter without functions means all

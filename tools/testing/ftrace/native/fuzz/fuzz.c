@@ -15,7 +15,7 @@
 #include "ftrace/filter_api.h"
 #include "ftrace/core.h"
 #include "ftrace/tests/ftrace_kunit.h"
-#include "ftrace/hash.h"
+#include "ftrace/wants.h"
 #include "ftrace/ops.h"
 #include "module.h"
 #include "native.h"

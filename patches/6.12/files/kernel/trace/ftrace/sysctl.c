@@ -13,6 +13,7 @@
 #include "ops.h"
 #include "plan.h"
 #include "sysctl.h"
+#include "wants.h"
 
 bool ftrace_functions_off;
 
