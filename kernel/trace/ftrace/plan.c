@@ -2,9 +2,9 @@
 /*
  * Plans: a change of what is traced, as a whole or not at all.
  *
- * A plan looks only at the sites that a change concerns, asks which of the changing ops want
- * each of them, and notes those that move to another class. All failures come before the first
- * byte of text is written: no memory, ops that cannot share a site, a site with unexpected
+ * A plan looks only at the sites that a change concerns, asks for the class that each of them
+ * gets (next_class.c), and notes those that move to another class. All failures come before the
+ * first byte of text is written: no memory, ops that cannot share a site, a site with unexpected
  * bytes. The architecture then patches all sites as one batch.
  *
  * A plan that removes an ops cannot fail, because the owner frees the ops. It also switches off
@@ -30,26 +30,11 @@
 #include "dispatch.h"
 #include "flight.h"
 #include "hash.h"
+#include "next_class.h"
 #include "plan.h"
-#include "sysctl.h"
 #include "table.h"
-#include "wants.h"
 
-struct plan {
-	u64				id;
-	const struct ftrace_change	*changes;
-	unsigned int			nr_changes;
-	unsigned int			flags;
-	bool				blanket; /* the only ops wants all sites or none */
-	bool				small;	/* sites leave no class with an array */
-	bool				heirs;	/* a class may take over a trampoline */
-	bool				failed;	/* a site left the plan */
-	bool				again;	/* the plan must be made again */
-	struct ftrace_patch		*batch;
-	unsigned int			nr;
-};
-
-static void plan_start(struct plan *p)
+static void plan_start(struct ftrace_plan *p)
 {
 	static u64 ids;
 
@@ -61,162 +46,12 @@ static void plan_start(struct plan *p)
 }
 
 /* The callback whose slots must be switched off, if any. */
-static struct ftrace_callback *plan_removes(const struct plan *p)
+static struct ftrace_callback *plan_removes(const struct ftrace_plan *p)
 {
 	return p->flags & FTRACE_PLAN_REMOVES ? p->changes->ops->callback : NULL;
 }
 
-/* Does a site of class @from get the ops of a change? */
-static bool plan_change_wants(const struct plan *p, const struct ftrace_change *change,
-			      const struct ftrace_class *from, unsigned long ip)
-{
-	if (p->flags & FTRACE_PLAN_KEEPS && !ftrace_class_has(from, change->ops))
-		return false;
-	return change->on && ftrace_ops_wants(change->ops, ip);
-}
-
-/*
- * The set of ops that a site of class @from must get: the ops of the class that do
- * not change, and the changing ops that want the site. Both lists have the youngest
- * ops first, and so has the set.
- */
-static unsigned int plan_set(const struct plan *p, const struct ftrace_class *from,
-			     unsigned long ip, struct ftrace_ops **set)
-{
-	unsigned int i = 0, j = 0, n = 0;
-
-	while (i < from->nr || j < p->nr_changes) {
-		const struct ftrace_change *change = &p->changes[j];
-
-		if (j == p->nr_changes ||
-		    (i < from->nr && from->ops[i]->callback->seq > change->ops->callback->seq)) {
-			set[n++] = from->ops[i++];
-			continue;
-		}
-		i += i < from->nr && from->ops[i] == change->ops;
-		if (plan_change_wants(p, change, from, ip))
-			set[n++] = change->ops;
-		j++;
-	}
-	return n;
-}
-
-/* What the direct caller in the set of a site has called. */
-static unsigned long plan_direct(struct ftrace_ops **set, unsigned int nr, unsigned long ip)
-{
-	unsigned long direct = 0;
-
-	for (unsigned int i = 0; i < nr && !direct; i++)
-		direct = ftrace_direct_of(set[i], ip);
-	return direct;
-}
-
-/* Is an ops new to the sites of a class? Both sets have the youngest ops first. */
-static bool plan_is_new(const struct ftrace_class *from, const struct ftrace_ops *ops,
-			unsigned int *at)
-{
-	while (*at < from->nr && from->ops[*at]->callback->seq > ops->callback->seq)
-		++*at;
-	return *at == from->nr || from->ops[*at] != ops;
-}
-
-/* May all ops that are new to a site share the site? */
-static int plan_check(const struct plan *p, const struct ftrace_class *from,
-		      struct ftrace_ops **set, unsigned int nr, unsigned long ip)
-{
-	bool moves = plan_direct(set, nr, ip) != from->direct;
-	unsigned int at = 0;
-	int ret = 0;
-
-	if (p->flags & FTRACE_PLAN_AGREED)
-		return 0;
-	for (unsigned int i = 0; i < nr && !ret; i++) {
-		struct ftrace_ops *ops = set[i];
-
-		/* Another address to call may not share the site, even if the old one does. */
-		if (plan_is_new(from, ops, &at) || (ops->flags & FTRACE_OPS_FL_DIRECT && moves))
-			ret = ftrace_set_check(set, nr, ops, ip);
-	}
-	return ret;
-}
-
-/* A set that cannot share the site is refused before anything is made for it. */
-static struct ftrace_class *plan_class(struct plan *p, struct ftrace_class *from,
-				       unsigned long ip)
-{
-	struct ftrace_ops **set __free(kvfree) = NULL;
-	struct ftrace_class *to;
-	unsigned int nr;
-	int ret;
-
-	set = kvmalloc_array(from->nr + p->nr_changes, sizeof(*set), GFP_KERNEL);
-	if (!set)
-		return ERR_PTR(-ENOMEM);
-	nr = plan_set(p, from, ip, set);
-	if (p->flags & FTRACE_PLAN_AGREED)
-		nr = ftrace_drop_rivals(set, nr);
-	ret = plan_check(p, from, set, nr, ip);
-	if (ret)
-		return ERR_PTR(ret);
-	to = ftrace_class_of(set, nr, plan_direct(set, nr, ip), from);
-	if (!IS_ERR(to))
-		p->heirs |= ftrace_class_waits(to);
-	return to;
-}
-
-/* The class that a site must get, or an error. */
-static struct ftrace_class *plan_next(struct plan *p, struct ftrace_class *from,
-				      unsigned long ip)
-{
-	const struct ftrace_change *change = p->changes;
-	struct ftrace_class *to;
-	bool want;
-
-	if (p->nr_changes > 1)
-		return plan_class(p, from, ip);
-
-	want = plan_change_wants(p, change, from, ip);
-	if (want && ftrace_direct_is_many(change->ops))
-		return plan_class(p, from, ip);
-	if (from->plan != p->id) {
-		from->plan = p->id;
-		memset(from->to, 0, sizeof(from->to));
-	}
-	if (from->to[want])
-		return from->to[want];
-
-	if (!ftrace_class_stale(from) && ftrace_class_has(from, change->ops) == want)
-		to = from;
-	else if (p->small && ftrace_class_walks(from))
-		to = from;
-	else if (!want && from->nr == 1 && ftrace_class_has(from, change->ops))
-		to = ftrace_class_nth(0);
-	else
-		to = plan_class(p, from, ip);
-	/* The slots of a removed ops are switched off: the site can keep its class. */
-	if (IS_ERR(to) && p->flags & FTRACE_PLAN_REMOVES)
-		to = from;
-	if (!IS_ERR(to))
-		from->to[want] = to;
-	return to;
-}
-
-/* Does a changing ops want this site, which cannot be traced, by name? */
-static bool plan_wants_named(struct plan *p, unsigned long ip)
-{
-	if (!(p->flags & FTRACE_PLAN_NAMED))
-		return false;
-	for (unsigned int i = 0; i < p->nr_changes; i++) {
-		const struct ftrace_change *change = &p->changes[i];
-
-		if (change->on && ftrace_ops_wants(change->where, ip) &&
-		    ftrace_ops_exact(change->where, ip))
-			return true;
-	}
-	return false;
-}
-
-static void plan_move(struct plan *p, struct ftrace_site *site, unsigned long ip,
+static void plan_move(struct ftrace_plan *p, struct ftrace_site *site, unsigned long ip,
 		      struct ftrace_class *from, struct ftrace_class *to)
 {
 	if (to == from)
@@ -225,19 +60,19 @@ static void plan_move(struct plan *p, struct ftrace_site *site, unsigned long ip
 	p->batch[p->nr++] = (struct ftrace_patch){ ip, site, from->id, to->id };
 }
 
-static int plan_site(struct plan *p, struct ftrace_table *t, struct ftrace_site *site)
+static int plan_site(struct ftrace_plan *p, struct ftrace_table *t, struct ftrace_site *site)
 {
 	struct ftrace_class *from = ftrace_class_nth(site_class(site)), *to = NULL;
 	unsigned long ip = site_ip(t, site);
 
 	if (unlikely(site->state & SITE_FAILED))
-		return plan_wants_named(p, ip) ? -EINVAL : 0;
+		return ftrace_plan_names(p, ip) ? -EINVAL : 0;
 
 	/* An ops that wants all sites or none need not be asked again. */
 	if (p->blanket && from->plan == p->id)
 		to = from->to[p->changes->on];
 	if (!to)
-		to = plan_next(p, from, ip);
+		to = ftrace_next_class(p, from, ip);
 	if (!IS_ERR(to) && ftrace_is_thunk(ftrace_targets[to->id]) &&
 	    ftrace_thunks_make(t, ftrace_targets[to->id]))
 		to = p->flags & FTRACE_PLAN_REMOVES ? from : ERR_PTR(-ENOMEM);
@@ -263,7 +98,7 @@ static bool plan_change_is_blanket(const struct ftrace_change *change)
 		ftrace_hash_empty(rcu_access_pointer(hash->notrace_hash)));
 }
 
-static int plan_table(struct plan *p, struct ftrace_table *t)
+static int plan_table(struct ftrace_plan *p, struct ftrace_table *t)
 {
 	int ret = 0;
 
@@ -275,7 +110,7 @@ static int plan_table(struct plan *p, struct ftrace_table *t)
 }
 
 /* Allocate the batch: @sites sites and all slots that must be switched off. */
-static int plan_room(struct plan *p, unsigned int sites)
+static int plan_room(struct ftrace_plan *p, unsigned int sites)
 {
 	struct ftrace_callback *cb = plan_removes(p);
 
@@ -284,7 +119,7 @@ static int plan_room(struct plan *p, unsigned int sites)
 	return p->batch ? 0 : -ENOMEM;
 }
 
-static int plan_all(struct plan *p, struct ftrace_table *only)
+static int plan_all(struct ftrace_plan *p, struct ftrace_table *only)
 {
 	struct ftrace_table *t;
 	unsigned int i;
@@ -334,7 +169,7 @@ static unsigned int plan_sort_entries(const struct ftrace_scope *scope,
 	return nr;
 }
 
-static int plan_entry(struct plan *p, const struct ftrace_scope *scope,
+static int plan_entry(struct ftrace_plan *p, const struct ftrace_scope *scope,
 		      const struct ftrace_func_entry *entry)
 {
 	struct ftrace_table *t;
@@ -347,7 +182,7 @@ static int plan_entry(struct plan *p, const struct ftrace_scope *scope,
 	return plan_site(p, t, site);
 }
 
-static int plan_hashes(struct plan *p, const struct ftrace_scope *scope)
+static int plan_hashes(struct ftrace_plan *p, const struct ftrace_scope *scope)
 {
 	struct ftrace_func_entry **entries __free(kvfree) = NULL;
 	unsigned int nr, room = 0;
@@ -388,7 +223,7 @@ static int plan_cmp_slot(void *priv, const struct list_head *a, const struct lis
  * Merge the first slots of the removed callback, as many as there is room for, into the sites. The
  * batch stays sorted by address. A trampoline has one slot of the callback at most.
  */
-static void plan_slots(struct plan *p, struct ftrace_callback *cb, unsigned int room)
+static void plan_slots(struct ftrace_plan *p, struct ftrace_callback *cb, unsigned int room)
 {
 	unsigned int left = min(room, cb->nr_slots), site = p->nr, to = site + left;
 	struct list_head *pos = &cb->slots;
@@ -440,7 +275,7 @@ static void site_fail(struct ftrace_patch *patch)
  * Check the bytes of all sites of the plan. A site with unexpected bytes leaves the
  * plan. If a changing ops names this site, the plan fails.
  */
-static int plan_verify(struct plan *p)
+static int plan_verify(struct ftrace_plan *p)
 {
 	unsigned int kept = 0, next = 0;
 	int ret = 0;
@@ -458,7 +293,7 @@ static int plan_verify(struct plan *p)
 			break;
 
 		patch = &p->batch[next++];
-		if (plan_wants_named(p, patch->ip))
+		if (ftrace_plan_names(p, patch->ip))
 			ret = -EINVAL;
 		site_fail(patch);
 		p->failed = true;
@@ -489,7 +324,7 @@ static unsigned int plan_commit_alike(struct ftrace_patch *batch, unsigned int n
 }
 
 /* Commit the sites that already call the trampoline of their new class. */
-static void plan_commit_heirs(struct plan *p)
+static void plan_commit_heirs(struct ftrace_plan *p)
 {
 	unsigned int kept = 0;
 
@@ -508,7 +343,7 @@ static void plan_commit_heirs(struct plan *p)
 	p->nr = kept;
 }
 
-static int plan_carry_out(struct plan *p)
+static int plan_carry_out(struct ftrace_plan *p)
 {
 	int ret;
 
@@ -527,7 +362,7 @@ static int plan_carry_out(struct plan *p)
 	return ret;
 }
 
-static void plan_commit(struct plan *p)
+static void plan_commit(struct ftrace_plan *p)
 {
 	unsigned int slots = 0;
 
@@ -544,7 +379,7 @@ static void plan_commit(struct plan *p)
 		ftrace_callback_is_off(plan_removes(p), slots);
 }
 
-static void plan_drop(struct plan *p)
+static void plan_drop(struct ftrace_plan *p)
 {
 	for (unsigned int i = 0; i < p->nr; i++)
 		if (p->batch[i].site)
@@ -554,7 +389,7 @@ static void plan_drop(struct plan *p)
 /* Used by a removal when there is no memory; ftrace_lock guards it. */
 static struct ftrace_patch small_batch[64];
 
-static void plan_small_flush(struct plan *p)
+static void plan_small_flush(struct ftrace_plan *p)
 {
 	/* Only named functions can make this fail; a removal names none. */
 	WARN_ON_ONCE(plan_carry_out(p));
@@ -563,7 +398,7 @@ static void plan_small_flush(struct plan *p)
 }
 
 /* Remove an ops from all sites in several batches, without allocating memory. */
-static void plan_small(struct plan *p)
+static void plan_small(struct ftrace_plan *p)
 {
 	struct ftrace_callback *cb = plan_removes(p);
 	struct ftrace_table *t;
@@ -593,7 +428,7 @@ static void plan_small(struct plan *p)
 }
 
 /* Determine the plan and carry it out, unless it must be made again. */
-static int plan_try(struct plan *p, const struct ftrace_scope *scope)
+static int plan_try(struct ftrace_plan *p, const struct ftrace_scope *scope)
 {
 	int ret;
 
@@ -624,7 +459,7 @@ static int plan_try(struct plan *p, const struct ftrace_scope *scope)
  */
 void ftrace_plan_clear(struct ftrace_table *t)
 {
-	struct plan p = { .batch = small_batch };
+	struct ftrace_plan p = { .batch = small_batch };
 
 	lockdep_assert_held(&ftrace_lock);
 	plan_start(&p);
@@ -660,7 +495,7 @@ void ftrace_plan_clear(struct ftrace_table *t)
 int ftrace_plan_run(const struct ftrace_change *changes, unsigned int nr,
 		    const struct ftrace_scope *scope, unsigned int flags)
 {
-	struct plan p = { .changes = changes, .nr_changes = nr, .flags = flags };
+	struct ftrace_plan p = { .changes = changes, .nr_changes = nr, .flags = flags };
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
