@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names that kallsyms does not have: names of trampolines, and of functions that were
- * traced and are freed, but whose addresses are still in the trace: functions of a module's init
- * text, and all functions of a module that failed to load.
+ * What others are told of code that only the core knows: trampolines, and functions that were
+ * traced and are freed, but whose addresses are still in the trace. These are functions of a
+ * module's init text, and all functions of a module that failed to load.
+ *
+ * kallsyms gets the names, perf is told when a trampoline comes and goes, and who walks a stack can
+ * ask whether an address is in one.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of freed functions and of trampolines. */
+/* What others are told of trampolines and of freed functions. */
 #ifndef _FTRACE_KALLSYMS_H
 #define _FTRACE_KALLSYMS_H
 
