@@ -355,6 +355,15 @@ void arch_ftrace_thunks_free(struct ftrace_thunks *thunks);
 unsigned long arch_ftrace_thunk_function(unsigned long addr, bool returns);
 
 /**
+ * arch_ftrace_thunk_nr - which thunk of a table is it?
+ * @offset: from the first thunk of the table to any byte of the thunk
+ *
+ * Context: Any context.
+ * Return: its number, from 0.
+ */
+unsigned long arch_ftrace_thunk_nr(unsigned long offset);
+
+/**
  * arch_ftrace_thunks_usable - may sites jump to thunks?
  *
  * Context: Any context.
@@ -362,6 +371,16 @@ unsigned long arch_ftrace_thunk_function(unsigned long addr, bool returns);
  */
 bool arch_ftrace_thunks_usable(void);
 #endif
+
+/* As arch_ftrace_thunk_nr(); nobody asks if there are no thunks. */
+static inline unsigned long ftrace_thunk_nr(unsigned long offset)
+{
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+	return arch_ftrace_thunk_nr(offset);
+#else
+	return 0;
+#endif
+}
 
 /* As arch_ftrace_thunk_function(); 0 if there are no thunks. */
 static inline unsigned long ftrace_thunk_function(unsigned long addr, bool returns)

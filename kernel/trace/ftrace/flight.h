@@ -10,6 +10,7 @@
 #include "../trace.h"
 
 struct ftrace_flight_tree;
+struct ftrace_table;
 
 /**
  * struct ftrace_flight_place - a place among the records of a ring, from the oldest to the youngest
@@ -134,6 +135,7 @@ struct ftrace_flight_header {
  * @came: when it was loaded, in cycles; 0 if before recording began
  * @gone: when it was unloaded, in cycles; 0 if it was there until the end
  * @now: where its text is now, 0 if it is nowhere; of this kernel
+ * @thunks: where the thunks of its sites were, by their targets; 0 if it had none
  * @size: bytes of its text; 0 if there is no module
  * @sites: a hash of the places of its call sites
  * @name: its name
@@ -143,13 +145,27 @@ struct ftrace_flight_mod {
 	u64	came;
 	u64	gone;
 	u64	now;
+	u64	thunks[FTRACE_NR_THUNKS];
 	u32	size;
 	u32	sites;
 	char	name[MODULE_NAME_LEN];
 };
 
-/* So many modules are written down. */
-#define FTRACE_FLIGHT_MODS	341
+/* So many are written down. The first one is the kernel itself, which has thunks only. */
+#define FTRACE_FLIGHT_MODS	292
+
+/**
+ * struct ftrace_flight_comm - the name of a task, in memory that outlives the kernel
+ * @pid: the task; 0 if there is none
+ * @comm: its name
+ */
+struct ftrace_flight_comm {
+	u32	pid;
+	char	comm[TASK_COMM_LEN];
+};
+
+/* For so many tasks there is room. */
+#define FTRACE_FLIGHT_COMMS	1638
 
 /* With a smaller ring, an interrupt would often find no room. */
 #define FTRACE_FLIGHT_MIN_SIZE	((unsigned long)SZ_16K)
@@ -252,11 +268,17 @@ void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftr
 				  unsigned long base);
 void ftrace_flight_keep_forget(void);
 struct ftrace_flight_mod *ftrace_flight_keep_mods(void);
+struct ftrace_flight_comm *ftrace_flight_keep_comms(void);
 unsigned long ftrace_flight_keep_name(unsigned long addr);
+
+/* flight_comms.c */
+void ftrace_flight_comms_note(const struct ftrace_flight *flight, u32 pid, const char *comm);
+void ftrace_flight_last_comm(u32 pid, char comm[TASK_COMM_LEN]);
 
 /* flight_mods.c */
 void ftrace_flight_mods_note(const struct module *mod, u32 sites, u64 when, bool comes);
 void ftrace_flight_mods_keep(struct ftrace_flight_mod *mod, bool last);
+void ftrace_flight_mods_thunks(const struct ftrace_table *t);
 unsigned long ftrace_flight_last_name(unsigned long addr, u64 cycles);
 
 /* flight_iter.c */
@@ -296,7 +318,6 @@ static inline void ftrace_flight_text_gone(unsigned long start, unsigned long en
 #endif
 
 /* returns.c */
-struct ftrace_table;
 
 /* An event of the function graph tracer. */
 union ftrace_flight_graph {

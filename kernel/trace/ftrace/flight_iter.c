@@ -382,6 +382,17 @@ bool trace_flight_consumed(struct trace_iterator *iter)
 	return cursor && cursor->shown;
 }
 
+/* Who has made the call that a reader has found, if it was in the last kernel? */
+bool trace_flight_last_comm(struct trace_iterator *iter, char comm[TASK_COMM_LEN])
+{
+	struct ftrace_flight_cursor *cursor = ftrace_flight_cursor_of(iter, iter->cpu);
+
+	if (!cursor || !cursor->flight->last || !cursor->shown)
+		return false;
+	ftrace_flight_last_comm(cursor->entry.ent.pid, comm);
+	return true;
+}
+
 /* Goes to the oldest entry of a CPU. */
 void trace_flight_rewind(struct trace_iterator *iter, int cpu)
 {

@@ -35,9 +35,9 @@ static unsigned long keep_stride(unsigned long size)
 	return PAGE_ALIGN(max(ftrace_flight_room(size, false), ftrace_flight_room(size, true)));
 }
 
-/* What is before the rings: the header, and modules. */
+/* What is before the rings: the header, modules, and names of tasks. */
 #define MODS_END	(PAGE_SIZE + FTRACE_FLIGHT_MODS * sizeof(struct ftrace_flight_mod))
-#define KEEP_HEAD	PAGE_ALIGN(MODS_END)
+#define KEEP_HEAD	PAGE_ALIGN(MODS_END + FTRACE_FLIGHT_COMMS * sizeof(struct ftrace_flight_comm))
 
 /* The memory; there is none if @name is NULL. Changed with trace_types_lock held. */
 static struct {
@@ -183,6 +183,12 @@ void ftrace_flight_keep_drop(const struct ftrace_flight *flight)
 struct ftrace_flight_mod *ftrace_flight_keep_mods(void)
 {
 	return (void *)keep.header + PAGE_SIZE;
+}
+
+/* The memory for names of tasks. */
+struct ftrace_flight_comm *ftrace_flight_keep_comms(void)
+{
+	return (void *)keep.header + MODS_END;
 }
 
 /* The memory for the ring of a CPU. */

@@ -2,29 +2,40 @@
 /*
  * Modules of the last kernel: where their text was is written beside rings that outlive the kernel.
  * A function of one of them is shown by name while this kernel has the same module.
+ *
+ * A caller may be a thunk, if its function has made a tail call. So it is also written down where
+ * thunks were: they are sorted like the sites, and the same code has the same sites.
  */
 #include <linux/ftrace_arch.h>
 #include <linux/ftrace_flight.h>
 #include <linux/jhash.h>
 #include <linux/module.h>
 
+#include <asm/sections.h>
+
 #include "core.h"
 #include "flight.h"
 #include "table.h"
 
-#ifdef CONFIG_MODULES
 /* Changed with ftrace_lock held. */
 static struct {
 	struct ftrace_flight_mod	*mod;	/* NULL: nothing is kept */
 	bool				last;	/* those of the last kernel */
 } mods;
 
+/* Was it there at @cycles? */
+static bool mods_there(const struct ftrace_flight_mod *m, u64 cycles)
+{
+	return m->came <= cycles && m->gone - 1 >= cycles;
+}
+
+#ifdef CONFIG_MODULES
 /* A free entry; or that of a module that was unloaded before all others. */
 static struct ftrace_flight_mod *mods_room(void)
 {
 	struct ftrace_flight_mod *found = NULL;
 
-	for (unsigned int i = 0; i < FTRACE_FLIGHT_MODS; i++) {
+	for (unsigned int i = 1; i < FTRACE_FLIGHT_MODS; i++) {
 		struct ftrace_flight_mod *m = &mods.mod[i];
 
 		if (!m->size)
@@ -55,6 +66,7 @@ static void mods_add(const struct module *mod, u32 sites, u64 when)
 	m->sites = sites;
 	m->came = when;
 	m->gone = 0;
+	memset(m->thunks, 0, sizeof(m->thunks));
 	strscpy(m->name, mod->name);
 	barrier();
 	WRITE_ONCE(m->size, text->size);
@@ -113,6 +125,41 @@ static u32 mods_hash(const struct ftrace_table *t)
 	return hash;
 }
 
+/* The notifier is told of the others, or has been. */
+static void mods_note_table(const struct ftrace_table *t)
+{
+	if (t->mod && t == mods_table(t->mod) && t->mod->state != MODULE_STATE_UNFORMED &&
+	    t->mod->state != MODULE_STATE_GOING)
+		ftrace_flight_mods_note(t->mod, mods_hash(t), 0, true);
+}
+
+static int mods_notify(struct notifier_block *nb, unsigned long state, void *mod)
+{
+	const struct ftrace_table *t;
+	u64 when;
+
+	if (!READ_ONCE(mods.mod) || (state != MODULE_STATE_COMING && state != MODULE_STATE_GOING))
+		return NOTIFY_OK;
+	when = ftrace_flight_now();
+	guard(mutex)(&ftrace_lock);
+	t = mods_table(mod);
+	ftrace_flight_mods_note(mod, mods_hash(t), when, state == MODULE_STATE_COMING);
+	if (t)
+		ftrace_flight_mods_thunks(t);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block mods_block = { .notifier_call = mods_notify };
+
+static int __init mods_init(void)
+{
+	return register_module_notifier(&mods_block);
+}
+core_initcall(mods_init);
+#else
+static void mods_note_table(const struct ftrace_table *t) { }
+#endif
+
 /**
  * ftrace_flight_mods_keep - begin to write modules down, or to look up those of the last kernel
  * @mod: where they are, &FTRACE_FLIGHT_MODS of them; NULL for no more of both
@@ -128,15 +175,67 @@ void ftrace_flight_mods_keep(struct ftrace_flight_mod *mod, bool last)
 	guard(mutex)(&ftrace_lock);
 	mods.mod = mod;
 	mods.last = last;
-	if (mod && !last)
+	if (!mod)
+		return;
+	if (!last)
 		memset(mod, 0, FTRACE_FLIGHT_MODS * sizeof(*mod));
-	for (i = 0; mod && i < FTRACE_FLIGHT_MODS; i++)
+	for (i = 0; i < FTRACE_FLIGHT_MODS; i++)
 		mod[i].now = 0;
-	/* The notifier is told of the others, or has been. */
-	for_each_ftrace_table(t, i)
-		if (t->mod && t == mods_table(t->mod) && t->mod->state != MODULE_STATE_UNFORMED &&
-		    t->mod->state != MODULE_STATE_GOING)
-			ftrace_flight_mods_note(t->mod, mods_hash(t), 0, true);
+	if (last)
+		mod[0].now = (unsigned long)_stext;
+	for_each_ftrace_table(t, i) {
+		mods_note_table(t);
+		ftrace_flight_mods_thunks(t);
+	}
+}
+
+/**
+ * ftrace_flight_mods_thunks - write down where the thunks of a table are
+ * @t: the table; that of init text is left out
+ *
+ * Context: Process context. ftrace_lock held.
+ */
+void ftrace_flight_mods_thunks(const struct ftrace_table *t)
+{
+	lockdep_assert_held(&ftrace_lock);
+	for (unsigned int i = 0; mods.mod && !mods.last && i < FTRACE_FLIGHT_MODS; i++) {
+		struct ftrace_flight_mod *m = &mods.mod[i];
+
+		if (i ? m->gone || m->base != t->start : t->start != (unsigned long)_stext)
+			continue;
+		for (unsigned int timed = 0; timed < FTRACE_NR_THUNKS; timed++)
+			WRITE_ONCE(m->thunks[timed], t->thunks[timed] ? t->thunks[timed]->base : 0);
+	}
+}
+
+/* The site whose thunk was at an address, if @t has the sites now; 0 if there was none. */
+static unsigned long mods_site(const struct ftrace_flight_mod *m, unsigned long addr,
+			       const struct ftrace_table *t)
+{
+	for (unsigned int timed = 0; t && timed < FTRACE_NR_THUNKS; timed++) {
+		unsigned long nr = ftrace_thunk_nr(addr - m->thunks[timed]);
+
+		if (m->thunks[timed] && nr < READ_ONCE(t->nr))
+			return site_ip(t, &t->sites[nr]);
+	}
+	return 0;
+}
+
+/* The same, for all tables. Any context. */
+static unsigned long mods_find_thunk(unsigned long addr, u64 cycles)
+{
+	unsigned long site = 0;
+
+	/* Tables stay meanwhile. */
+	guard(preempt_notrace)();
+	for (unsigned int i = 0; mods.mod && i < FTRACE_FLIGHT_MODS && !site; i++) {
+		const struct ftrace_flight_mod *m = &mods.mod[i];
+		unsigned long now = READ_ONCE(m->now);
+
+		if (now && mods_there(m, cycles))
+			site = mods_site(m, addr, ftrace_table_of(now));
+	}
+	return site;
 }
 
 /*
@@ -151,44 +250,13 @@ static unsigned long mods_find(unsigned long addr, u64 cycles)
 	for (unsigned int i = 0; mods.mod && i < FTRACE_FLIGHT_MODS; i++) {
 		const struct ftrace_flight_mod *m = &mods.mod[i];
 
-		if (addr - m->base < m->size && m->came <= cycles && m->gone - 1 >= cycles &&
+		if (addr - m->base < m->size && mods_there(m, cycles) &&
 		    (!found || m->gone - 1 < found->gone - 1))
 			found = m;
 	}
 	now = found ? READ_ONCE(found->now) : 0;
 	return now ? addr - found->base + now : 0;
 }
-
-static int mods_notify(struct notifier_block *nb, unsigned long state, void *mod)
-{
-	u64 when;
-
-	if (!READ_ONCE(mods.mod) || (state != MODULE_STATE_COMING && state != MODULE_STATE_GOING))
-		return NOTIFY_OK;
-	when = ftrace_flight_now();
-	guard(mutex)(&ftrace_lock);
-	ftrace_flight_mods_note(mod, mods_hash(mods_table(mod)), when,
-				state == MODULE_STATE_COMING);
-	return NOTIFY_OK;
-}
-
-static struct notifier_block mods_block = { .notifier_call = mods_notify };
-
-static int __init mods_init(void)
-{
-	return register_module_notifier(&mods_block);
-}
-core_initcall(mods_init);
-#else
-void ftrace_flight_mods_keep(struct ftrace_flight_mod *mod, bool last)
-{
-}
-
-static unsigned long mods_find(unsigned long addr, u64 cycles)
-{
-	return 0;
-}
-#endif
 
 /* Is shown in place of a name that is not known. */
 static noinline void unknown_in_last_kernel(void)
@@ -202,5 +270,5 @@ unsigned long ftrace_flight_last_name(unsigned long addr, u64 cycles)
 	if (!addr)
 		return 0;
 	return ftrace_flight_keep_name(addr) ?: mods_find(addr, cycles) ?:
-	       (unsigned long)unknown_in_last_kernel;
+	       mods_find_thunk(addr, cycles) ?: (unsigned long)unknown_in_last_kernel;
 }

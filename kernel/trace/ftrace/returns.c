@@ -38,8 +38,10 @@ int ftrace_thunks_make(struct ftrace_table *t, unsigned long target)
 	unsigned int timed = target - FTRACE_THUNK(0);
 
 	lockdep_assert_held(&ftrace_lock);
-	if (!t->thunks[timed])
+	if (!t->thunks[timed]) {
 		t->thunks[timed] = arch_ftrace_thunks_make(t->start, t->sites, t->nr, timed);
+		ftrace_flight_mods_thunks(t);
+	}
 	return t->thunks[timed] ? 0 : -ENOMEM;
 }
 

@@ -67,6 +67,7 @@ static void flight_switch(void *data, bool preempt, struct task_struct *prev,
 {
 	if (ftrace_flight_switch(data, prev->pid, next->pid))
 		ftrace_flight_save_name(prev);
+	ftrace_flight_comms_note(data, next->pid, next->comm);
 }
 
 /*
@@ -79,6 +80,7 @@ static void flight_rename(void *data, struct task_struct *task, const char *comm
 	u32 pid;
 
 	guard(preempt_notrace)();
+	ftrace_flight_comms_note(flight, task->pid, comm);
 	pid = this_cpu_read(flight->cpu->pid);
 	if (task == current && pid != task->pid && pid != FTRACE_FLIGHT_NOBODY)
 		ftrace_flight_switch(flight, pid, task->pid);
@@ -165,9 +167,12 @@ static void flight_first_tasks(struct ftrace_flight *flight)
 
 	guard(rcu)();
 	guard(preempt)();
-	for_each_possible_cpu(cpu)
-		cmpxchg(&per_cpu_ptr(flight->cpu, cpu)->pid, FTRACE_FLIGHT_NOBODY,
-			cpu_curr_snapshot(cpu)->pid);
+	for_each_possible_cpu(cpu) {
+		struct task_struct *task = cpu_curr_snapshot(cpu);
+
+		ftrace_flight_comms_note(flight, task->pid, task->comm);
+		cmpxchg(&per_cpu_ptr(flight->cpu, cpu)->pid, FTRACE_FLIGHT_NOBODY, task->pid);
+	}
 }
 
 /* What &ftrace_flight.thresh is with these options. */

@@ -169,6 +169,11 @@ unsigned long arch_ftrace_thunk_function(unsigned long addr, bool returns)
 	return thunk_function((unsigned long)thunk);
 }
 
+unsigned long arch_ftrace_thunk_nr(unsigned long offset)
+{
+	return offset / THUNK_SIZE;
+}
+
 /*
  * As ftrace_tramp_template_ip(). Before a thunk has pushed the address into the function, the stack
  * does not say that the function is about to run, so the first instruction is unknown, too.

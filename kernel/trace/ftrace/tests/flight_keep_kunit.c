@@ -13,6 +13,7 @@
 
 #include "../core.h"
 #include "../flight.h"
+#include "../table.h"
 #include "ftrace_kunit.h"
 
 #define NAME		"keep"
@@ -54,7 +55,7 @@ static void keep_undo(void *unused)
 static void keep_make(struct kunit *test)
 {
 	/* With tasks and cursors, and a page each because of pages. */
-	keeps.size = PAGE_SIZE + SZ_32K +
+	keeps.size = PAGE_SIZE + SZ_64K +
 		     nr_cpu_ids * (FTRACE_FLIGHT_MIN_SIZE * 9 / 8 + 2 * PAGE_SIZE);
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
 	keeps.calls = vmalloc(CALLS * sizeof(*keeps.calls));
@@ -252,6 +253,8 @@ static void the_memory_is_cleared(struct kunit *test)
 	keep_make(test);
 	memset(keeps.memory[0], 0xff, keeps.size);
 	keep_record(test, false);
+	/* Other recorders may have made thunks of the kernel. */
+	memset(ftrace_flight_keep_mods()->thunks, 0, sizeof(ftrace_flight_keep_mods()->thunks));
 	KUNIT_EXPECT_NULL(test, memchr_inv(keeps.memory[0] + sizeof(struct ftrace_flight_header), 0,
 					   keeps.size - sizeof(struct ftrace_flight_header)));
 }
@@ -343,13 +346,13 @@ static void functions_move_with_the_kernel(struct kunit *test)
 	}
 }
 
-#ifdef CONFIG_MODULES
 /* What has no name: no function is there. */
 static unsigned long keep_unknown(void)
 {
 	return ftrace_flight_last_name(1, 1);
 }
 
+#ifdef CONFIG_MODULES
 #define MOD_SIZE	0x3000
 
 /* A module with text at @base is loaded, or unloaded. */
@@ -450,7 +453,7 @@ static void modules_follow_each_other(struct kunit *test)
 /* There is room for so many. Those that were unloaded before all others make room. */
 static void modules_find_room(struct kunit *test)
 {
-	const unsigned int nr = FTRACE_FLIGHT_MODS;
+	const unsigned int nr = FTRACE_FLIGHT_MODS - 1;
 	struct ftrace_flight *last;
 	u64 times[3];
 
@@ -497,6 +500,132 @@ static void modules_find_room(struct kunit *test)
 	keep_end(last);
 }
 #endif
+
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+/* After a tail call the caller is a thunk: of the kernel, or of a module that came and went. */
+static void thunks_have_functions(struct kunit *test)
+{
+	const unsigned long kernel = CALLER(0), module = CALLER(SZ_16M);
+	struct ftrace_table *t = ftrace_table_of((unsigned long)_stext);
+	struct ftrace_flight_mod *mods;
+	struct ftrace_flight *last;
+	unsigned long size;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	keep_make(test);
+	keep_record(test, false);
+	mods = ftrace_flight_keep_mods();
+	mods[0].thunks[1] = kernel;
+	mods[1] = (struct ftrace_flight_mod){
+		.base = IP(0), .came = 10, .gone = 20, .size = 1, .thunks = { module } };
+	last = keep_reset();
+	KUNIT_ASSERT_TRUE(test, last);
+	for (size = 1; !ftrace_thunk_nr(size); size++)
+		;
+	mods = ftrace_flight_keep_mods();
+	for (unsigned int nr = 0; nr < t->nr; nr += t->nr / 7) {
+		unsigned long at = nr * size, site = site_ip(t, &t->sites[nr]);
+
+		mods[1].now = 0;
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(kernel + at, 1), site);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(kernel + at + size - 1, 1), site);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(module + at, 15), keep_unknown());
+		mods[1].now = (unsigned long)_stext;
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(module + at, 15), site);
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(module + at, 9), keep_unknown());
+		KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(module + at, 20), keep_unknown());
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(kernel - 1, 1), keep_unknown());
+	KUNIT_EXPECT_EQ(test, ftrace_flight_last_name(kernel + t->nr * size, 1), keep_unknown());
+	keep_end(last);
+}
+
+/* Where thunks are is written down when they are made, and when a recorder begins. */
+static void thunks_are_written_down(struct kunit *test)
+{
+	struct ftrace_table *t = ftrace_table_of((unsigned long)_stext);
+	struct ftrace_flight_mod *mods;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	keep_make(test);
+	keep_record(test, false);
+	mods = ftrace_flight_keep_mods();
+	for (unsigned int timed = 0; timed < FTRACE_NR_THUNKS; timed++) {
+		int ret;
+
+		scoped_guard(mutex, &ftrace_lock)
+			ret = ftrace_thunks_make(t, FTRACE_THUNK(timed));
+		if (ret)
+			kunit_skip(test, "no thunks");
+		KUNIT_EXPECT_EQ(test, mods[0].thunks[timed], t->thunks[timed]->base);
+	}
+	memset(mods, 0xff, sizeof(*mods));
+	ftrace_flight_mods_keep(mods, false);
+	for (unsigned int timed = 0; timed < FTRACE_NR_THUNKS; timed++)
+		KUNIT_EXPECT_EQ(test, mods[0].thunks[timed], t->thunks[timed]->base);
+	/* Those of the last kernel stay. */
+	ftrace_flight_mods_keep(mods, true);
+	mods[0].thunks[0] = 1;
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_flight_mods_thunks(t);
+	KUNIT_EXPECT_EQ(test, mods[0].thunks[0], 1);
+}
+#endif
+
+static void keep_expect_comm(struct kunit *test, u32 pid, const char *expected)
+{
+	char comm[TASK_COMM_LEN];
+
+	ftrace_flight_last_comm(pid, comm);
+	KUNIT_EXPECT_STREQ(test, comm, expected);
+}
+
+/* The last one of those that share a place has it. */
+static void tasks_keep_their_names(struct kunit *test)
+{
+	struct ftrace_flight other = { }, *last;
+
+	keep_make(test);
+	keep_record(test, false);
+	ftrace_flight_comms_note(keeps.flight, 7, "first");
+	ftrace_flight_comms_note(keeps.flight, 8, "before");
+	ftrace_flight_comms_note(keeps.flight, 8, "a name of fifteen");
+	ftrace_flight_comms_note(keeps.flight, 7 + 3 * FTRACE_FLIGHT_COMMS, "later");
+	ftrace_flight_comms_note(&other, 8, "other");
+	/* A reset in the middle of it. */
+	ftrace_flight_comms_note(keeps.flight, 9, "cut");
+	ftrace_flight_keep_comms()[9].pid = U32_MAX;
+	ftrace_flight_comms_note(keeps.flight, 9, "busy");
+	last = keep_reset();
+	KUNIT_ASSERT_TRUE(test, last);
+	keep_expect_comm(test, 0, "<idle>");
+	keep_expect_comm(test, 7, "<...>");
+	keep_expect_comm(test, 8, "a name of fifte");
+	keep_expect_comm(test, 9, "<...>");
+	keep_expect_comm(test, 7 + 3 * FTRACE_FLIGHT_COMMS, "later");
+	keep_end(last);
+	keep_undo(NULL);
+
+	/* Other memory is left alone. */
+	keep_make(test);
+	keep_record(test, false);
+	memset(ftrace_flight_keep_mods(), 0, FTRACE_FLIGHT_MODS * sizeof(struct ftrace_flight_mod));
+	for (u32 pid = 1; pid <= FTRACE_FLIGHT_COMMS; pid++)
+		ftrace_flight_comms_note(keeps.flight, pid, "any");
+	KUNIT_EXPECT_NULL(test, memchr_inv(ftrace_flight_keep_mods(), 0, FTRACE_FLIGHT_MODS *
+					   sizeof(struct ftrace_flight_mod)));
+	KUNIT_EXPECT_NULL(test, memchr_inv(ftrace_flight_keep_ring(0), 0, FTRACE_FLIGHT_MIN_SIZE));
+	keep_undo(NULL);
+
+	/* A new recorder has none of the names. */
+	keep_make(test);
+	memset(keeps.memory[0], 0xff, keeps.size);
+	keep_record(test, false);
+	last = keep_reset();
+	KUNIT_ASSERT_TRUE(test, last);
+	keep_expect_comm(test, 8, "<...>");
+	keep_end(last);
+}
 
 /* A second of the last kernel has as many cycles, and as much of its trace clock. */
 static void the_clock_is_that_of_the_last_kernel(struct kunit *test)
@@ -554,6 +683,11 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(modules_follow_each_other),
 	KUNIT_CASE(modules_find_room),
 #endif
+#ifdef CONFIG_FTRACE_FLIGHT_RETURNS
+	KUNIT_CASE(thunks_have_functions),
+	KUNIT_CASE(thunks_are_written_down),
+#endif
+	KUNIT_CASE(tasks_keep_their_names),
 	KUNIT_CASE(the_clock_is_that_of_the_last_kernel),
 	KUNIT_CASE(one_recorder_has_the_memory),
 	{ }

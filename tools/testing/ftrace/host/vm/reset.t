@@ -107,15 +107,15 @@ sub boot {
 	return console();
 }
 
-# calls LINES: of each line its time; and the task, CPU and the rest, without durations.
+# calls LINES: of each line its time; the task, CPU and the rest, without durations; and the name of the task.
 sub calls {
 	my @calls;
 
 	for (@_) {
-		my ($pid, $cpu, $time, $what) = /^ *\S.*-(\d+) +\[(\d+)\] \S+ +([\d.]+): (.*)/ or next;
+		my ($comm, $pid, $cpu, $time, $what) = /^ *(\S.*)-(\d+) +\[(\d+)\] \S+ +([\d.]+): (.*)/ or next;
 		# A call that was open when it was shown may have returned since.
 		$what =~ s/^.*?\|(.*?\(\))(?: \{|;)/$1/ || $what =~ s/^.*?\|//;
-		push @calls, [$time, "$pid $cpu $what"];
+		push @calls, [$time, "$pid $cpu $what", $comm];
 	}
 	return @calls;
 }
@@ -128,13 +128,13 @@ for my $options ('', 'flight-time', 'flight-time flight-returns') {
 	cmp_ok($last, '>', 1000, "options '$options': many calls were made") or diag(@lines[-30 .. -1]);
 	# The guest was reset while it recorded what came next.
 	cmp_ok($#{$after}, '>', $last, '  more are found');
-	# A caller that has returns itself, and has made a tail call, is not known afterwards.
-	for (0 .. $last) {
-		$before->[$_][1] =~ s, /\* <-\S+ \*/,, if ($after->[$_] // next)->[1] =~ s, /\* <-unknown_in_last_kernel \*/,,;
-	}
 	my ($differ) = grep { $before->[$_][1] ne ($after->[$_] // ['', ''])->[1] } 0 .. $last;
 	is($differ, undef, '  the first are the same: tasks, CPUs, functions and callers')
 		or diag("$before->[$differ][1], ", ($after->[$differ] // ['', ''])->[1]);
+	my @named = grep { $before->[$_][2] !~ /^</ } 0 .. $last;
+	cmp_ok(scalar @named, '>', 500, '  tasks had names');
+	my ($other) = grep { $before->[$_][2] ne ($after->[$_] // ['', '', ''])->[2] } @named;
+	is($other, undef, '  which are found') or diag("@{$before->[$other]}, ", join ' ', @{$after->[$other] // []});
 	my @places = $said =~ /^ftmod_a is at (\S+)/mg;
 	ok(@places == 2 && $places[0] ne $places[1], "  a module has moved: @places");
 	cmp_ok(scalar(grep { $_->[1] =~ /\bftmod_a_one\b/ } @$before), '>=', 3, '  its functions are among them');
