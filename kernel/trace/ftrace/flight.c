@@ -867,13 +867,15 @@ static int __init flight_hotplug_init(void)
 }
 early_initcall(flight_hotplug_init);
 
-/* A ring for each CPU that has one in @like. */
-static int flight_rings_like(struct ftrace_flight *flight, const struct ftrace_flight *like)
+/* A ring for each CPU that has one in @like, if it is @which. */
+static int flight_rings_like(struct ftrace_flight *flight, const struct ftrace_flight *like,
+			     int which)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		if (ftrace_flight_has_ring(per_cpu_ptr(like->cpu, cpu)) &&
+		if ((which == RING_BUFFER_ALL_CPUS || which == cpu) &&
+		    ftrace_flight_has_ring(per_cpu_ptr(like->cpu, cpu)) &&
 		    flight_ring_make(flight, cpu))
 			return -ENOMEM;
 	return 0;
@@ -883,9 +885,11 @@ static int flight_rings_like(struct ftrace_flight *flight, const struct ftrace_f
  * As for pages of the ring buffer: what is clearly too much is refused, and if a task must be
  * killed for memory, it is this one.
  */
-static int flight_rings_make(struct ftrace_flight *flight, const struct ftrace_flight *like)
+static int flight_rings_make(struct ftrace_flight *flight, const struct ftrace_flight *like,
+			     int which)
 {
-	unsigned long pages = flight->size / PAGE_SIZE * num_online_cpus();
+	unsigned int cpus = which == RING_BUFFER_ALL_CPUS ? num_online_cpus() : 1;
+	unsigned long pages = flight->size / PAGE_SIZE * cpus;
 	bool task = current->mm;
 	int ret;
 
@@ -893,7 +897,7 @@ static int flight_rings_make(struct ftrace_flight *flight, const struct ftrace_f
 		return -ENOMEM;
 	if (task)
 		set_current_oom_origin();
-	ret = like ? flight_rings_like(flight, like) :
+	ret = like ? flight_rings_like(flight, like, which) :
 		     cpuhp_state_add_instance(flight_hotplug, &flight->node);
 	if (task)
 		clear_current_oom_origin();
@@ -987,7 +991,7 @@ void ftrace_flight_wait(void)
 }
 
 static struct ftrace_flight *flight_make(unsigned long size, const char *name, bool timed,
-					 const struct ftrace_flight *like, bool last)
+					 const struct ftrace_flight *like, int which, bool last)
 {
 	struct ftrace_flight *flight = kzalloc(sizeof(*flight), GFP_KERNEL);
 	int cpu;
@@ -1007,7 +1011,7 @@ static struct ftrace_flight *flight_make(unsigned long size, const char *name, b
 	/* Also without a ring. */
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(flight->cpu, cpu)->off = 1;
-	if ((!like && ftrace_flight_keep_take(flight)) || flight_rings_make(flight, like))
+	if ((!like && ftrace_flight_keep_take(flight)) || flight_rings_make(flight, like, which))
 		goto fail;
 	return flight;
 
@@ -1023,7 +1027,8 @@ fail:
  */
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed)
 {
-	struct ftrace_flight *flight = flight_make(size, name, timed, NULL, false);
+	struct ftrace_flight *flight = flight_make(size, name, timed, NULL, RING_BUFFER_ALL_CPUS,
+						   false);
 
 	if (!flight)
 		return NULL;
@@ -1038,17 +1043,17 @@ struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, b
  */
 struct ftrace_flight *ftrace_flight_make_last(const char *name)
 {
-	return flight_make(0, name, false, NULL, true);
+	return flight_make(0, name, false, NULL, RING_BUFFER_ALL_CPUS, true);
 }
 
 /*
- * Makes a recorder with rings as large as those of another one, in which nobody records; NULL
- * without memory. Process context, may sleep.
+ * Makes a recorder with rings as large as those of another one, in which nobody records: for one
+ * CPU, or for RING_BUFFER_ALL_CPUS. NULL without memory. Process context, may sleep.
  */
-struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight)
+struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight, int which)
 {
 	struct ftrace_flight *copy = flight_make(flight->size, flight->name, flight->timed, flight,
-						 flight->last);
+						 which, flight->last);
 
 	if (!copy)
 		return NULL;
@@ -1104,7 +1109,7 @@ int ftrace_flight_make_spare(struct ftrace_flight *flight)
 		return -EBUSY;
 	/* CPUs that come later get theirs from flight_cpu_up(). */
 	guard(cpus_read_lock)();
-	spare = ftrace_flight_alike(flight);
+	spare = ftrace_flight_alike(flight, RING_BUFFER_ALL_CPUS);
 	if (!spare)
 		return -ENOMEM;
 	spare->of = flight;

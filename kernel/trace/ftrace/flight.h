@@ -228,7 +228,7 @@ struct ftrace_flight_at {
 
 struct ftrace_flight *ftrace_flight_make(unsigned long size, const char *name, bool timed);
 struct ftrace_flight *ftrace_flight_make_last(const char *name);
-struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight);
+struct ftrace_flight *ftrace_flight_alike(const struct ftrace_flight *flight, int which);
 void ftrace_flight_free(struct ftrace_flight *copy);
 struct ftrace_flight_at ftrace_flight_where(const struct ftrace_flight_cpu *c);
 struct ftrace_flight *ftrace_flight_get(struct ftrace_flight *flight);
@@ -249,7 +249,8 @@ void ftrace_flight_func(unsigned long ip, unsigned long parent_ip, struct ftrace
 			struct ftrace_regs *fregs);
 
 /* flight_read.c */
-struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight, bool snapshot);
+struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight, bool snapshot,
+					 int which);
 void ftrace_flight_rewind(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			  int cpu);
 void ftrace_flight_follow(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,

@@ -170,7 +170,7 @@ static void flight_open_copy(struct trace_iterator *iter)
 	fi = flight_iter_make(iter);
 	if (!fi)
 		return;
-	fi->flight = ftrace_flight_copy(iter->tr->flight, iter->snapshot);
+	fi->flight = ftrace_flight_copy(iter->tr->flight, iter->snapshot, iter->cpu_file);
 	if (!fi->flight && iter->snapshot) {
 		iter->private = ERR_PTR(-ENOMEM);
 		kvfree(fi);

@@ -289,10 +289,11 @@ static bool flight_copy_cpu(const struct ftrace_flight *flight, int cpu, bool sn
  * memory, or if that is in vain. The copy is freed by ftrace_flight_free(). Process context, may
  * sleep; nobody frees the snapshot.
  */
-struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight, bool snapshot)
+struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight, bool snapshot,
+					 int which)
 {
 	const struct ftrace_flight *of = snapshot ? flight->spare : flight;
-	struct ftrace_flight *copy = ftrace_flight_alike(of);
+	struct ftrace_flight *copy = ftrace_flight_alike(of, which);
 	int cpu;
 
 	if (!copy)

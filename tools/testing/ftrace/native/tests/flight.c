@@ -323,7 +323,7 @@ static u32 check_ring(struct writer *w)
 /* A copy, which is made while the writer records. */
 static u32 check_copy(struct writer *w)
 {
-	struct ftrace_flight *copy = ftrace_flight_copy(w->flight, false);
+	struct ftrace_flight *copy = ftrace_flight_copy(w->flight, false, RING_BUFFER_ALL_CPUS);
 	u32 shown = 0;
 
 	if (copy) {
@@ -742,11 +742,13 @@ static void exchange_step(struct host_regs *regs, bool step)
 /* Counts how often each call is in the rings, or in the snapshot. */
 static u32 exchange_count(u8 *seen, bool snapshot)
 {
-	struct ftrace_flight *copy = ftrace_flight_copy(exchange.flight, snapshot);
+	struct ftrace_flight *copy = ftrace_flight_copy(exchange.flight, snapshot, 0);
 	struct ftrace_flight_cursor cursor;
 	struct ftrace_flight_call call;
 	u32 n = 0;
 
+	if (per_cpu_ptr(copy->cpu, 1)->base)
+		native_fail("a copy of another CPU's ring");
 	ftrace_flight_rewind(copy, &cursor, 0);
 	while (ftrace_flight_next(copy, &cursor, &call)) {
 		u32 nr = call.ip - IP(0);

@@ -557,7 +557,7 @@ struct found {
 /* Of a copy, what a reader takes for records. Addresses of the program have their own parity. */
 static unsigned int find(int cpu, struct found *found)
 {
-	struct ftrace_flight *copy = ftrace_flight_copy(flight, false);
+	struct ftrace_flight *copy = ftrace_flight_copy(flight, false, RING_BUFFER_ALL_CPUS);
 	struct ftrace_flight_cursor cursor;
 	const struct ftrace_flight_cpu *snap = &cursor.snap;
 	unsigned int nr = 0;
