@@ -64,6 +64,14 @@ struct flight *flight_read(const char *path);
 void read_symbols(void);
 uint32_t name_of(struct flight *flight, uint32_t address);
 
+/* pages.c */
+struct pages;
+struct tep_record;
+struct tracefs_instance;
+
+struct pages *open_pages(struct tracefs_instance *instance, const char *name, const bool *cpus);
+void read_pages(struct pages *all, void (*tell)(struct tep_record *, void *), void *data);
+
 /* tree.c */
 struct span *flight_spans(const struct flight *flight);
 

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -242,12 +243,10 @@ int cmd_status(int argc, char **argv)
 struct snapshot {
 	struct flight		flight;
 	struct tep_format_field	*ip, *parent_ip, *entered, *depth, *left;
-	int			function_id, entry_id, exit_id, print_id;
+	int			function_id, entry_id, exit_id;
 	struct open		*open;		/* of each task */
 	size_t			nr_open;
 	struct tep_handle	*tep;
-	char			marker[64];
-	bool			*cpus;
 	int			pid;
 	uint64_t		last;
 	bool			shows;
@@ -326,36 +325,39 @@ static void leave(struct snapshot *s, struct open *open, uint32_t func, uint64_t
 	}
 }
 
-/* Returns not 0 at the end of the snapshot, which the marker is. */
-static int note(struct tep_event *event, struct tep_record *record, int cpu, void *data)
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	interrupted = 1;
+}
+
+static void note(struct tep_record *record, void *data)
 {
 	struct snapshot *s = data;
 	struct flight *flight = &s->flight;
 	unsigned long long ip, caller, depth = 0;
+	int pid, id = tep_data_type(s->tep, record);
 	struct call *call;
 	uint32_t task;
-	int pid;
 
-	if (event->id == s->print_id)
-		return *s->marker &&
-		       memmem(record->data, record->size, s->marker, strlen(s->marker));
-	if (s->cpus && !s->cpus[cpu])
-		return 0;
-	if (event->id != s->function_id && event->id != s->entry_id && event->id != s->exit_id)
-		return 0;
+	if (interrupted)
+		die("interrupted");
+	if (id != s->function_id && id != s->entry_id && id != s->exit_id)
+		return;
 	pid = tep_data_pid(s->tep, record);
 	if (s->pid && pid != s->pid)
-		return 0;
-	task = task_of(s, pid, cpu);
-	if (event->id == s->exit_id) {
+		return;
+	task = task_of(s, pid, record->cpu);
+	if (id == s->exit_id) {
 		tep_read_number_field(s->left, record->data, &ip);
 		leave(s, open_calls(s, task), ip, record->ts);
-		return 0;
+		return;
 	}
-	if (event->id == s->entry_id) {
+	if (id == s->entry_id) {
 		tep_read_number_field(s->entered, record->data, &ip);
 		tep_read_number_field(s->depth, record->data, &depth);
-		caller = enter(s, open_calls(s, task), depth, cpu);
+		caller = enter(s, open_calls(s, task), depth, record->cpu);
 	} else {
 		tep_read_number_field(s->ip, record->data, &ip);
 		tep_read_number_field(s->parent_ip, record->data, &caller);
@@ -364,20 +366,33 @@ static int note(struct tep_event *event, struct tep_record *record, int cpu, voi
 	call = &flight->calls[flight->nr_calls++];
 	/* Names come later: meanwhile the rings are overwritten. */
 	*call = (struct call){ .time = record->ts, .task = task, .func = ip, .caller = caller,
-			       .cpu = cpu };
+			       .cpu = record->cpu };
 	if (flight->nr_calls > 1 && call->time < call[-1].time)
 		call->time = call[-1].time;
 	if (s->shows && flight->nr_calls >> 20 != s->shown) {
 		s->shown = flight->nr_calls >> 20;
 		fprintf(stderr, "\r%zu million calls", s->shown);
 	}
-	return 0;
+}
+
+/* Has the instance the calls of the last kernel? This one knows other tasks. */
+static bool is_of_last_kernel(void)
+{
+	int fd = tracefs_instance_file_open(instance, "trace", O_RDONLY);
+	char head[4096];
+	ssize_t got = read(fd, head, sizeof(head) - 1);
+
+	close(fd);
+	head[got > 0 ? got : 0] = 0;
+	return strstr(head, "# recorded by the last kernel");
 }
 
 static void read_comms(struct snapshot *s)
 {
-	char *text = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL), *line;
+	char *text = NULL, *line;
 
+	if (!is_of_last_kernel())
+		text = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL);
 	for (line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n")) {
 		char *comm;
 		size_t key = MAX_CPUS + strtoul(line, &comm, 10);
@@ -401,11 +416,40 @@ static char *describe(void)
 	return info;
 }
 
-static volatile sig_atomic_t interrupted;
+/* Recording goes on when the program ends. */
+static bool is_paused;
 
-static void on_signal(int sig)
+static void resume_recording(void)
 {
-	interrupted = 1;
+	if (is_paused)
+		tracefs_instance_file_write(instance, "tracing_on", "1");
+	is_paused = false;
+}
+
+static void pause_recording(void)
+{
+	is_paused = true;
+	atexit(resume_recording);
+	set("tracing_on", "0");
+}
+
+/* Takes what is recorded up to now. If there is no memory for that, recording waits for the reader. */
+static struct pages *take_pages(const bool *cpus)
+{
+	struct pages *pages;
+
+	if (tracefs_trace_is_on(instance) <= 0)
+		return open_pages(instance, "trace_pipe_raw", cpus);
+	if (tracefs_instance_file_write(instance, "snapshot", "1") < 0) {
+		fprintf(stderr, "flight: no snapshot (%s): nothing is recorded while calls are read\n",
+			strerror(errno));
+		pause_recording();
+		return open_pages(instance, "trace_pipe_raw", cpus);
+	}
+	pages = open_pages(instance, "snapshot_raw", cpus);
+	/* Each file has a copy, so the other rings can go. */
+	tracefs_instance_file_write(instance, "snapshot", "0");
+	return pages;
 }
 
 /* Records until a function is called, or an event comes. */
@@ -430,7 +474,6 @@ static void wait_for(const char *func, char *event, const char *filter)
 	}
 	if (tracefs_trace_is_on(instance) <= 0)
 		die("recording is off: nothing can stop it");
-	signal(SIGINT, on_signal);
 	append(file, command);
 	fprintf(stderr, "waiting for %s\n", what);
 	while (!interrupted && tracefs_trace_is_on(instance) > 0)
@@ -439,7 +482,8 @@ static void wait_for(const char *func, char *event, const char *filter)
 	memmove(command + 1, command, strlen(command) + 1);
 	command[0] = '!';
 	tracefs_instance_file_append(instance, file, command);
-	set("tracing_on", "0");
+	interrupted = 0;
+	pause_recording();
 }
 
 static int find_event(const struct snapshot *s, const char *name, const char *first,
@@ -468,6 +512,7 @@ int cmd_snapshot(int argc, char **argv)
 	const char *out = NULL, *func = NULL, *filter = NULL;
 	struct snapshot s = { .shows = isatty(2) };
 	struct flight *flight = &s.flight;
+	bool *cpus = NULL;
 	char *event = NULL;
 	size_t skip = 0;
 	int opt;
@@ -484,7 +529,7 @@ int cmd_snapshot(int argc, char **argv)
 			s.last = parse_number(optarg, UINT32_MAX) * 1000000;
 			break;
 		case 'c':
-			s.cpus = parse_cpus(optarg);
+			cpus = parse_cpus(optarg);
 			break;
 		case 't':
 			func = optarg;
@@ -509,19 +554,11 @@ int cmd_snapshot(int argc, char **argv)
 		die("no event ftrace:function");
 	s.entry_id = find_event(&s, "funcgraph_entry", "func", &s.entered, "depth", &s.depth);
 	s.exit_id = find_event(&s, "funcgraph_exit", "func", &s.left, "func", &s.left);
-	s.print_id = tep_find_event_by_name(s.tep, "ftrace", "print")->id;
-
-	if (func || event) {
-		wait_for(func, event, filter);
-	} else {
-		snprintf(s.marker, sizeof(s.marker), "flight snapshot of %d", getpid());
-		/* If recording is off, there is nothing to wait for. */
-		if (tracefs_instance_file_write(instance, "trace_marker", s.marker) < 0)
-			s.marker[0] = 0;
-	}
-	tracefs_iterate_raw_events(s.tep, instance, NULL, 0, note, &s);
+	signal(SIGINT, on_signal);
 	if (func || event)
-		set("tracing_on", "1");
+		wait_for(func, event, filter);
+	read_pages(take_pages(cpus), note, &s);
+	resume_recording();
 	read_symbols();
 	for (size_t i = 0; i < flight->nr_calls; i++) {
 		flight->calls[i].func = name_of(flight, flight->calls[i].func);

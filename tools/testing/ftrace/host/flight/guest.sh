@@ -27,20 +27,30 @@ show_file few
 $H/flight start --size 8 --time
 # shellcheck disable=SC2012 # this is to make calls
 ls -l /proc | head -n 3 > /dev/null
-$H/flight snapshot --last 1000 -o /tmp/all
+$H/flight snapshot --last 4000 -o /tmp/all
 show_file all
+
+# A ring that is overwritten all the time.
+$H/flight start --size 1
+while :; do read -r _ < /proc/version; done &
+sleep 1
+$H/flight snapshot -o /tmp/busy
+kill $!
+$H/flight show --flat /tmp/busy | sed -n 's/^.*\[\([0-9]*\)\].*/\1/p' | sort | uniq -c |
+	sort -rn | sed -n 's/^ *\([0-9]*\) .*/busy \1/p;q'
+echo "recording $(cat $T/tracing_on)"
 
 $H/flight start --size 8 --time --returns
 # shellcheck disable=SC2012 # as above
 ls -l /proc | head -n 3 > /dev/null
-$H/flight snapshot --last 1000 -o /tmp/returns
+$H/flight snapshot --last 4000 -o /tmp/returns
 show_file returns
 
 $H/flight start --size 8 --slower 10000
 # shellcheck disable=SC2012 # as above
 ls -l /proc | head -n 3 > /dev/null
 sleep 0.05
-$H/flight snapshot --last 1000 -o /tmp/slower
+$H/flight snapshot -o /tmp/slower
 show_file slower
 echo "threshold $(cat /sys/kernel/tracing/tracing_thresh)"
 $H/flight start --size 8 --time

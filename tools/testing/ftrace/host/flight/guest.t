@@ -70,6 +70,10 @@ s/^(\d+ \d+) [\d.]+/$1/ for @want, @got;
 is("@got", "@want", 'a snapshot has the calls of the trace');
 like(show('few'), qr/us \| (\s*)ksys_read <-\w+\n.*us \| \1  vfs_read\n/, '  as trees');
 like(show('all'), qr/-\d+ .*\| +iterate_dir\b/, 'another one has the calls of all functions');
+my ($busy) = $said =~ /^busy (\d+)$/m;
+cmp_ok($busy // 0, '>', 100_000, 'a snapshot of a busy CPU has the whole ring');
+cmp_ok($busy // 1e9, '<=', 131_072, '  and no calls since');
+like($said, qr/^recording 1$/m, '  and recording goes on');
 # Lines of other tasks may come between.
 my %tree;
 /-(\d+) +\[/ && ($tree{$1} .= "$_\n") for split /\n/, show('returns');
