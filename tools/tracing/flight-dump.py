@@ -32,7 +32,6 @@ try:
     import gdb
 except ImportError:
     import drgn
-    from drgn.helpers.linux.list import list_for_each_entry
     from drgn.helpers.linux.pid import find_task
 
 # struct ftrace_flight
@@ -45,6 +44,9 @@ CALL, EVEN, SWITCH = 1 << 31, 1 << 32, 1 << 63
 RETURN = 0xffffffff80000000
 NEVER = (1 << 64) - 1
 STT_FUNC = 2
+# A symbol of ELF: name, info, other, section, value, size.
+SYMBOL = struct.Struct('<IBBHQQ')
+NAME_LENGTH = 56
 # What a thunk has up to the return address of its function, and behind it: arch/x86/kernel/ftrace/thunks.c.
 THUNK_SIZE = 32
 THUNK = [0x68, *[None] * 4, 0xe8, *[None] * 4, 0x48, 0x83, 0xc4, 0x10, 0xe8, *[None] * 4]
@@ -76,8 +78,15 @@ class Gdb:
         except gdb.MemoryError:
             return None
 
+    def offset(self, structure, member):
+        """Where a member is in a structure; None if types are not known."""
+        try:
+            return int(gdb.parse_and_eval('(unsigned long)&((struct %s *)0)->%s' % (structure, member)))
+        except gdb.error:
+            return None
+
     def name(self, address):
-        """The name of what has an address; None if it has none."""
+        """The name of what has an address and is not in a module; None if it has none."""
         text = gdb.execute('info symbol %#x' % address, to_string=True)
         return None if text.startswith('No symbol') else text.split()[0]
 
@@ -91,7 +100,7 @@ class Drgn:
 
     def __init__(self, program):
         self.program = program
-        self.functions = None
+        self.functions = []
 
     def symbol(self, name):
         try:
@@ -105,9 +114,10 @@ class Drgn:
         except drgn.FaultError:
             return None
 
+    def offset(self, structure, member):
+        return drgn.offsetof(self.program.type('struct ' + structure), member)
+
     def name(self, address):
-        if self.functions is None:
-            self.functions = sorted(self.module_functions())
         at = bisect.bisect_right(self.functions, (address + 1,)) - 1
         start, size, name = self.functions[at] if at >= 0 else (0, 0, None)
         if address < start + size:
@@ -119,19 +129,6 @@ class Drgn:
         # drgn goes through all symbols, so each function is asked for once.
         bisect.insort(self.functions, (symbol.address, symbol.size, symbol.name))
         return symbol.name
-
-    def module_functions(self):
-        """Functions of modules that are loaded, as the kernel's kallsyms has them: address, size, name."""
-        if self.symbol('modules') is None:
-            return
-        for module in list_for_each_entry('struct module', self.program['modules'].address_of_(), 'list'):
-            table = module.kallsyms.read_()
-            for n in range(table.num_symtab):
-                entry = table.symtab[n].read_()
-                if entry.st_info & 15 == STT_FUNC and entry.st_shndx:
-                    names = (table.strtab + entry.st_name).string_(), module.name.string_()
-                    yield (entry.st_value.value_(), entry.st_size.value_(),
-                           '%s [%s]' % tuple(name.decode() for name in names))
 
     def comm(self, pid):
         task = find_task(self.program, pid)
@@ -190,14 +187,54 @@ def read(address, size):
     return b''.join(parts)
 
 
+def string(text, at):
+    return text[at:text.index(b'\0', at)].decode(errors='replace')
+
+
+def module_functions():
+    """Functions of modules that are loaded, as the kernel's kallsyms has them: address, size, name."""
+    modules = kernel.symbol('modules')
+    if modules is None or kernel.offset('module', 'kallsyms') is None:
+        return
+    link, name, kallsyms = (kernel.offset('module', member) for member in ('list', 'name', 'kallsyms'))
+    symtab, count, strtab = (kernel.offset('mod_kallsyms', member) for member in ('symtab', 'num_symtab', 'strtab'))
+    module = u64(modules)
+    while module != modules:
+        table = u64(module - link + kallsyms)
+        owner = string(read(module - link + name, NAME_LENGTH), 0)
+        symbols = read(u64(table + symtab), u32(table + count) * SYMBOL.size)
+        functions = [(value, size, at) for at, info, _, section, value, size in SYMBOL.iter_unpack(symbols)
+                     if info & 15 == STT_FUNC and section]
+        # The last text may be at the end of the memory.
+        names_at = u64(table + strtab)
+        end = max((at for _, _, at in functions), default=0) + names_at
+        text = read(names_at, end - names_at)
+        while functions and b'\0' not in text[end - names_at:]:
+            text += read(names_at + len(text), 1)
+        for value, size, at in functions:
+            yield value, size, '%s [%s]' % (string(text, at), owner)
+        module = u64(module)
+
+
 names = {}
+modules_by_address = None
+
+
+def module_name(address):
+    global modules_by_address
+    if modules_by_address is None:
+        modules_by_address = sorted(module_functions())
+    at = bisect.bisect_right(modules_by_address, (address + 1,)) - 1
+    start, size, name = modules_by_address[at] if at >= 0 else (0, 0, None)
+    return name if address < start + size else None
 
 
 def name_of(address):
     if address not in names:
         # A function that never returns may be called at the end of another one.
         places = address, address - 1, thunk_function(address)
-        names[address] = next(filter(None, map(kernel.name, places)), '%#x' % address)
+        found = (module_name(place) or kernel.name(place) for place in places)
+        names[address] = next(filter(None, found), '%#x' % address)
     return names[address]
 
 

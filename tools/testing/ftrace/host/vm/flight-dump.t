@@ -158,12 +158,13 @@ my $few = gdb('flight 3', 'flight none', 'flight 0');
 like($few, qr/usage: flight/, 'what is no number is refused') or diag($few);
 
 if ($drgn) {
+	like($live, qr/: ftmod_a_one \[ftmod_a\] <-ftmod_a_nest \[ftmod_a\]$/m, 'gdb shows functions of modules, if it has types');
 	my $command = "timeout 240 drgn -q -c $dir/paged -s '$kernel/vmlinux' '$script'";
 	my $dead = `$command 100000 2>&1`;
 	same(calls($dead), calls($live), 'drgn shows the same calls') or diag(substr $dead, 0, 500);
 	like($dead, qr/: ftmod_a_one \[ftmod_a\] <-ftmod_a_nest \[ftmod_a\]$/m, '  also those of a module');
 	like(`$command -o $dir/drgn other 2>&1`, qr{^\d+ calls of \d+ tasks\n\z}, '  and writes them to a file');
-	like(`$dir/flight show $dir/drgn 2>&1 | head`, qr{^ +sh-\d+ .* vfs_read\n}m, '    with names of tasks') if -x "$dir/flight";
+	like(`$dir/flight show $dir/drgn 2>&1 | head`, qr{^ +(?:sh|dd)-\d+ .* vfs_read\n}m, '    with names of tasks') if -x "$dir/flight";
 	is(`$command none 2>&1`, "flight: usage: flight [NUMBER | -o FILE [NAME]]\n", 'drgn says what is no number');
 }
 
