@@ -31,10 +31,12 @@ struct ftrace_site {
 
 /*
  * Targets of a batch that are no addresses: the site jumps to its thunk, which records the call and
- * the return; with the time if @timed.
+ * the return; of some kind: with the time, and not if the guard of the ops turns the task away.
  */
-#define FTRACE_THUNK(timed)	(1UL + (timed))
-#define FTRACE_NR_THUNKS	2
+#define FTRACE_THUNK(kind)	(1UL + (kind))
+#define FTRACE_THUNK_TIMED	1
+#define FTRACE_THUNK_GUARDED	2
+#define FTRACE_NR_THUNKS	4
 
 /**
  * struct ftrace_thunks - the thunks of a table of sites
@@ -44,7 +46,7 @@ struct ftrace_site {
  * @base: address of the first thunk; they are sorted like the sites
  * @size: bytes of all thunks, with what is left of the last page
  * @nr: number of thunks
- * @timed: they record the time, too
+ * @kind: that of FTRACE_THUNK()
  */
 struct ftrace_thunks {
 	struct list_head	list;
@@ -53,7 +55,7 @@ struct ftrace_thunks {
 	unsigned long		base;
 	unsigned long		size;
 	unsigned int		nr;
-	bool			timed;
+	unsigned int		kind;
 };
 
 /**
@@ -327,13 +329,13 @@ static __always_inline bool ftrace_is_thunk(unsigned long target)
  * @start: address of the text
  * @sites: the sites
  * @nr: number of sites
- * @timed: the thunks record the time, too
+ * @kind: that of FTRACE_THUNK()
  *
  * Context: Process context, may sleep. ftrace_lock held.
  * Return: the thunks, NULL if there is no memory.
  */
 struct ftrace_thunks *arch_ftrace_thunks_make(unsigned long start, const struct ftrace_site *sites,
-					      unsigned int nr, bool timed);
+					      unsigned int nr, unsigned int kind);
 
 /**
  * arch_ftrace_thunks_free - free thunks

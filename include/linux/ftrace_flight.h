@@ -39,6 +39,9 @@
 /* Of &ftrace_flight_cpu.off: record, but write first when recording has stopped and begun again. */
 #define FTRACE_FLIGHT_RESUME		0x80000000
 
+/* The word of a guard with which the task of the CPU is turned away. */
+#define FTRACE_FLIGHT_AWAY		-1
+
 /* No code is at the lowest address that a caller could have: the record is one of a return. */
 #define FTRACE_FLIGHT_RETURN		0xffffffff80000000
 
@@ -170,6 +173,7 @@ struct ftrace_flight_stamp {
  * @persistent: the rings are in memory that outlives the kernel, see flight_keep.c
  * @last: it is that of the last kernel, and records nothing
  * @since: what is older was cleared by the last kernel, in cycles
+ * @guard: of the trace array, for thunks
  */
 struct ftrace_flight {
 	struct list_head			list;
@@ -191,6 +195,7 @@ struct ftrace_flight {
 	bool					persistent;
 	bool					last;
 	u64					since;
+	struct ftrace_guard			*guard;
 };
 
 extern struct list_head ftrace_flights;
@@ -215,6 +220,7 @@ struct task_struct;
 
 #ifdef CONFIG_FTRACE_FLIGHT_RETURNS
 extern struct ftrace_flight_cpu __percpu *ftrace_flight_returns[];
+extern int __percpu *ftrace_flight_words[];
 extern u64 ftrace_flight_thresh;
 
 bool ftrace_flight_take_back(unsigned long function);

@@ -39,8 +39,10 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
+#include "callback.h"
 #include "core.h"
 #include "flight.h"
+#include "guards.h"
 #include "wait.h"
 
 /* The number of windows that are open on the CPU, those of all recorders. */
@@ -914,6 +916,8 @@ static void flight_free(struct ftrace_flight *flight)
 		for_each_possible_cpu(cpu)
 			vfree((void *)per_cpu_ptr(flight->cpu, cpu)->base);
 	ftrace_flight_keep_drop(flight);
+	if (flight->guard)
+		ftrace_guard_free(flight->guard);
 	free_percpu(flight->cpu);
 	kfree(flight->name);
 	kfree(flight);
@@ -939,7 +943,7 @@ static void flight_free_dead(struct work_struct *work)
 {
 	struct llist_node *dead = llist_del_all(&dead_flights);
 	struct ftrace_flight *flight, *next;
-	bool spares = false;
+	bool spares = false, guards = false;
 
 	ftrace_assert_may_wait();
 	tracepoint_synchronize_unregister();
@@ -953,7 +957,11 @@ static void flight_free_dead(struct work_struct *work)
 			flight_ask_not(flight);
 			spares = true;
 		}
+		guards |= !!flight->guard;
 	}
+	/* Those in thunks may still look at the words. */
+	if (guards)
+		ftrace_wait_tramps();
 	/* Those who have begun an exchange. */
 	if (spares)
 		synchronize_rcu();

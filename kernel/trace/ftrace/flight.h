@@ -152,7 +152,7 @@ struct ftrace_flight_mod {
 };
 
 /* So many are written down. The first one is the kernel itself, which has thunks only. */
-#define FTRACE_FLIGHT_MODS	292
+#define FTRACE_FLIGHT_MODS	256
 
 /**
  * struct ftrace_flight_comm - the name of a task, in memory that outlives the kernel
@@ -183,7 +183,10 @@ static inline unsigned long ftrace_ops_thunk(const struct ftrace_ops *ops)
 {
 	const struct ftrace_flight *flight = ftrace_ops_flight(ops);
 
-	return flight && flight->returns && !ops->guard ? FTRACE_THUNK(flight->timed) : 0;
+	if (!flight || !flight->returns)
+		return 0;
+	return FTRACE_THUNK((flight->timed ? FTRACE_THUNK_TIMED : 0) |
+			    (ops->guard ? FTRACE_THUNK_GUARDED : 0));
 }
 
 /* Has a CPU a ring? It gets one before it first comes online, if there is memory. */

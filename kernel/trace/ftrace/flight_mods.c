@@ -203,8 +203,8 @@ void ftrace_flight_mods_thunks(const struct ftrace_table *t)
 
 		if (i ? m->gone || m->base != t->start : t->start != (unsigned long)_stext)
 			continue;
-		for (unsigned int timed = 0; timed < FTRACE_NR_THUNKS; timed++)
-			WRITE_ONCE(m->thunks[timed], t->thunks[timed] ? t->thunks[timed]->base : 0);
+		for (unsigned int kind = 0; kind < FTRACE_NR_THUNKS; kind++)
+			WRITE_ONCE(m->thunks[kind], t->thunks[kind] ? t->thunks[kind]->base : 0);
 	}
 }
 
@@ -212,10 +212,10 @@ void ftrace_flight_mods_thunks(const struct ftrace_table *t)
 static unsigned long mods_site(const struct ftrace_flight_mod *m, unsigned long addr,
 			       const struct ftrace_table *t)
 {
-	for (unsigned int timed = 0; t && timed < FTRACE_NR_THUNKS; timed++) {
-		unsigned long nr = ftrace_thunk_nr(addr - m->thunks[timed]);
+	for (unsigned int kind = 0; t && kind < FTRACE_NR_THUNKS; kind++) {
+		unsigned long nr = ftrace_thunk_nr(addr - m->thunks[kind]);
 
-		if (m->thunks[timed] && nr < READ_ONCE(t->nr))
+		if (m->thunks[kind] && nr < READ_ONCE(t->nr))
 			return site_ip(t, &t->sites[nr]);
 	}
 	return 0;

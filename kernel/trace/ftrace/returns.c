@@ -24,7 +24,17 @@
 static DEFINE_PER_CPU(struct ftrace_flight_cpu, no_ring) = { .off = 1 };
 
 /* The rings of the recorder that has returns, by whether they are timed; read in windows. */
-struct ftrace_flight_cpu __percpu *ftrace_flight_returns[FTRACE_NR_THUNKS] = { &no_ring, &no_ring };
+struct ftrace_flight_cpu __percpu *ftrace_flight_returns[2] = { &no_ring, &no_ring };
+
+/* Words of a guard, for thunks that have no recorder. */
+static DEFINE_PER_CPU(int, no_word);
+
+/*
+ * The words of the guard of that recorder. A task may be preempted between two looks, so they are
+ * freed when no task can be on its way through a thunk.
+ */
+int __percpu *ftrace_flight_words[2] = { &no_word, &no_word };
+static_assert(FTRACE_FLIGHT_AWAY == FTRACE_PID_IGNORE);
 
 /* &struct ftrace_flight.thresh of the recorder that has returns and times. Read in windows. */
 u64 ftrace_flight_thresh;
@@ -35,14 +45,14 @@ static bool returns_wanted;
 /* Makes the thunks of a table, unless there are some: 0 or -ENOMEM. ftrace_lock held. */
 int ftrace_thunks_make(struct ftrace_table *t, unsigned long target)
 {
-	unsigned int timed = target - FTRACE_THUNK(0);
+	unsigned int kind = target - FTRACE_THUNK(0);
 
 	lockdep_assert_held(&ftrace_lock);
-	if (!t->thunks[timed]) {
-		t->thunks[timed] = arch_ftrace_thunks_make(t->start, t->sites, t->nr, timed);
+	if (!t->thunks[kind]) {
+		t->thunks[kind] = arch_ftrace_thunks_make(t->start, t->sites, t->nr, kind);
 		ftrace_flight_mods_thunks(t);
 	}
-	return t->thunks[timed] ? 0 : -ENOMEM;
+	return t->thunks[kind] ? 0 : -ENOMEM;
 }
 
 static unsigned long returns_alloc(gfp_t gfp)
@@ -114,6 +124,9 @@ static int returns_give_all(void)
 
 static void returns_set(const struct ftrace_flight *flight, struct ftrace_flight_cpu __percpu *cpu)
 {
+	bool none = cpu == &no_ring || !flight->guard;
+
+	WRITE_ONCE(ftrace_flight_words[flight->timed], none ? &no_word : flight->guard->word);
 	if (flight->timed)
 		WRITE_ONCE(ftrace_flight_thresh, cpu == &no_ring ? 0 : flight->thresh);
 	/* Pairs with the loads of the thunks of an older recorder, which depend on the address. */
@@ -143,7 +156,8 @@ int ftrace_flight_returns_start(struct ftrace_flight *flight)
 }
 
 /*
- * Undoes this. The rings can be freed after a grace period of RCU, which covers all windows.
+ * Undoes this. The rings can be freed after a grace period of RCU, which covers all windows, and
+ * the guard after ftrace_wait_tramps().
  * trace_types_lock held.
  */
 void ftrace_flight_returns_stop(struct ftrace_flight *flight)

@@ -20,6 +20,8 @@
 #include "core.h"
 #include "dispatch.h"
 #include "flight.h"
+#include "guards.h"
+#include "pid.h"
 
 #define OPT_TIME	BIT(0)
 #define OPT_RETURNS	BIT(1)
@@ -195,7 +197,13 @@ static struct ftrace_flight *flight_make(struct trace_array *tr, u32 opts)
 	}
 	if (!flight)
 		return NULL;
+	if (opts & OPT_RETURNS && ftrace_pid_make_guard(tr)) {
+		ftrace_flight_put(flight);
+		return NULL;
+	}
 	flight->returns = opts & OPT_RETURNS;
+	scoped_guard(mutex, &ftrace_lock)
+		flight->guard = flight->returns ? ftrace_guard_get(tr->function_guard) : NULL;
 	flight->thresh = flight_thresh(opts);
 	if (flight->persistent)
 		ftrace_flight_mods_keep(ftrace_flight_keep_mods(), false);

@@ -45,6 +45,8 @@ unsigned long ftrace_thunk_template_ip(unsigned long ip);
 void ftrace_flight_entry(void);
 void ftrace_flight_exit(void);
 void ftrace_flight_timed_entry(void);
+void ftrace_flight_guarded_entry(void);
+void ftrace_flight_guarded_timed_entry(void);
 void ftrace_flight_timed_exit(void);
 void ftrace_flight_unknown(void);
 

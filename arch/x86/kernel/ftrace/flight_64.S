@@ -232,7 +232,7 @@ template ftrace_flight_timed, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_FI
  * What thunks call. A thunk belongs to a site that only the recorder wants. The site jumps to it:
  *
  *	pushq	$function		the return address into the traced function
- *	call	ftrace_flight_entry
+ *	call	ftrace_flight_entry	or another one, by the kind of the thunk
  *	addq	$16, %rsp
  *	call	function		which finds the stack as its caller has left it
  *	pushq	$FTRACE_RETURNING
@@ -362,12 +362,28 @@ SYM_FUNC_END(\name)
 _ASM_NOKPROBE(\name)
 .endm
 
+/* A task that the guard turns away goes on to the function, as one that has no room. */
+.macro guarded name, entry, timed
+SYM_FUNC_START(\name)
+	ANNOTATE_NOENDBR
+	movq	(ftrace_flight_words + 8 * \timed)(%rip), %r11
+	cmpl	$FTRACE_FLIGHT_AWAY, %gs:(%r11)
+	jne	\entry
+	addq	$8, %rsp
+	UNWIND_HINT_FUNC
+	RET
+SYM_FUNC_END(\name)
+_ASM_NOKPROBE(\name)
+.endm
+
 entry ftrace_flight_entry, FTRACE_FLIGHT_RECORD, FTRACE_FLIGHT_FIRST, ftrace_flight_slow, 0
 exit ftrace_flight_exit, FTRACE_FLIGHT_RECORD, FTRACE_FLIGHT_FIRST, ftrace_flight_slow, 0
 entry ftrace_flight_timed_entry, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_FIRST, \
 	ftrace_flight_slow_timed, 1
 exit ftrace_flight_timed_exit, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_FIRST, \
 	ftrace_flight_slow_timed, 1
+guarded ftrace_flight_guarded_entry, ftrace_flight_entry, 0
+guarded ftrace_flight_guarded_timed_entry, ftrace_flight_timed_entry, 1
 
 /* The layout of a thunk where the caller's address is not on the stack; never runs. */
 SYM_CODE_START(ftrace_flight_unknown)

@@ -39,14 +39,23 @@ static u8 *thunk_bytes(u8 *at, const void *bytes, unsigned int len)
 	return (u8 *)memcpy(at, bytes, len) + len;
 }
 
+/* What thunks call first, by their kinds. */
+static void (* const thunk_entries[FTRACE_NR_THUNKS])(void) = {
+	ftrace_flight_entry,
+	ftrace_flight_timed_entry,
+	ftrace_flight_guarded_entry,
+	ftrace_flight_guarded_timed_entry,
+};
+
 /* @function is the return address into the function. */
-static void thunk_write(u8 *at, unsigned long function, bool timed)
+static void thunk_write(u8 *at, unsigned long function, unsigned int kind)
 {
+	bool timed = kind & FTRACE_THUNK_TIMED;
+
 	*at++ = 0x68;					/* pushq $function */
 	put_unaligned((u32)function, (u32 *)at);
 	at += sizeof(u32);
-	at = thunk_branch(at, CALL_INSN_OPCODE,
-			  (unsigned long)(timed ? ftrace_flight_timed_entry : ftrace_flight_entry));
+	at = thunk_branch(at, CALL_INSN_OPCODE, (unsigned long)thunk_entries[kind]);
 	at = thunk_bytes(at, "\x48\x83\xc4\x10", 4);	/* addq $16, %rsp */
 	at = thunk_branch(at, CALL_INSN_OPCODE, function);
 	at = thunk_bytes(at, "\x6a\xff", 2);		/* pushq $FTRACE_RETURNING */
@@ -67,7 +76,7 @@ static void thunks_free(struct work_struct *work)
 }
 
 struct ftrace_thunks *arch_ftrace_thunks_make(unsigned long start, const struct ftrace_site *sites,
-					      unsigned int nr, bool timed)
+					      unsigned int nr, unsigned int kind)
 {
 	struct ftrace_thunks *thunks __free(kfree) = kzalloc(sizeof(*thunks), GFP_KERNEL);
 	u8 *mem;
@@ -81,14 +90,14 @@ struct ftrace_thunks *arch_ftrace_thunks_make(unsigned long start, const struct 
 		return NULL;
 	memset(mem, INT3_INSN_OPCODE, thunks->size);
 	for (unsigned int i = 0; i < nr; i++)
-		thunk_write(mem + i * THUNK_SIZE, start + sites[i].off + MCOUNT_INSN_SIZE, timed);
+		thunk_write(mem + i * THUNK_SIZE, start + sites[i].off + MCOUNT_INSN_SIZE, kind);
 	if (set_memory_rox((unsigned long)mem, thunks->size >> PAGE_SHIFT)) {
 		execmem_free(mem);
 		return NULL;
 	}
 	thunks->base = (unsigned long)mem;
 	thunks->nr = nr;
-	thunks->timed = timed;
+	thunks->kind = kind;
 	INIT_RCU_WORK(&thunks->free, thunks_free);
 	list_add_rcu(&thunks->list, &all_thunks);
 	return no_free_ptr(thunks);
@@ -140,7 +149,7 @@ unsigned long ftrace_thunk_of(unsigned long ip, unsigned long target)
 	list_for_each_entry_rcu(thunks, &all_thunks, list, true) {
 		unsigned long thunk = 0;
 
-		if (FTRACE_THUNK(thunks->timed) == target)
+		if (FTRACE_THUNK(thunks->kind) == target)
 			thunk = thunk_search(thunks, ip);
 		if (thunk)
 			return thunk;

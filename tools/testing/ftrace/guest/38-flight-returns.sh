@@ -77,6 +77,21 @@ for timed in 0 1; do
 	echo > "$TRACING/set_ftrace_filter"
 done
 
+# Only some tasks.
+echo 'ksys_read vfs_read' > "$TRACING/set_ftrace_filter"
+echo $$ > "$TRACING/set_ftrace_pid"
+set_to flight current_tracer
+read_bytes 3
+read -r _ < /proc/version
+set_to 0 tracing_on
+trace=$(cat "$TRACING/trace")
+like "$trace" "-$$ .*\| +vfs_read\(\);" "set_ftrace_pid: calls of the task have returns"
+is "$(echo "$trace" | grep '_read' | grep -vc -e "-$$ ")" 0 "  other tasks are not recorded"
+set_to 1 tracing_on
+set_to nop current_tracer
+echo > "$TRACING/set_ftrace_pid"
+echo > "$TRACING/set_ftrace_filter"
+
 # Only slow calls, with their callers. A threshold of 10 s is too much for a read on any host.
 set_to 1 options/flight-time
 echo 'ksys_read vfs_read' > "$TRACING/set_ftrace_filter"

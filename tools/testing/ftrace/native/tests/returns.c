@@ -11,6 +11,8 @@
 #include "../../arch/x86/kernel/ftrace/flight.h"
 #include "ftrace/core.h"
 #include "ftrace/flight.h"
+#include "ftrace/guards.h"
+#include "ftrace/ops.h"
 #include "targets.h"
 #include "tests.h"
 
@@ -21,6 +23,7 @@ static void * const funcs[] = {
 
 static struct ftrace_flight *flight;
 static struct ftrace_ops ops;
+static bool guarded;
 
 static void skip_if_sanitized(struct kunit *test)
 {
@@ -59,6 +62,11 @@ static void recorder_start_thresh(struct kunit *test, bool timed, u64 thresh)
 	flight->returns = true;
 	flight->thresh = thresh;
 	ops = (struct ftrace_ops){ .func = ftrace_flight_func, .flight = flight };
+	if (guarded) {
+		flight->guard = ftrace_guard_make(FTRACE_PID_IGNORE);
+		KUNIT_ASSERT_NOT_NULL(test, flight->guard);
+		ops.guard = flight->guard;
+	}
 	for (unsigned int n = 0; n < ARRAY_SIZE(funcs); n++)
 		KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&ops, ftrace_location((unsigned long)
 								func_of(n)), 0, 0), 0);
@@ -72,6 +80,15 @@ static void recorder_start_thresh(struct kunit *test, bool timed, u64 thresh)
 static void recorder_start(struct kunit *test, bool timed)
 {
 	recorder_start_thresh(test, timed, 0);
+}
+
+/* The guard turns all tasks away, or none. */
+static void turn_away(bool away)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(flight->guard->word, cpu) = away ? FTRACE_PID_IGNORE : cpu;
 }
 
 static struct ftrace_flight_cpu *ring(void)
@@ -254,6 +271,8 @@ static bool is_callee(unsigned long ip)
 	return ip == (unsigned long)ftrace_flight_entry ||
 	       ip == (unsigned long)ftrace_flight_exit ||
 	       ip == (unsigned long)ftrace_flight_timed_entry ||
+	       ip == (unsigned long)ftrace_flight_guarded_entry ||
+	       ip == (unsigned long)ftrace_flight_guarded_timed_entry ||
 	       ip == (unsigned long)ftrace_flight_timed_exit;
 }
 
@@ -331,12 +350,15 @@ static void callers_are_found_at_each_step(struct kunit *test)
 {
 	skip_if_sanitized(test);
 	native_interrupts = on_step;
-	for (unsigned int timed = 0; timed < 2; timed++) {
-		recorder_start(test, timed);
-		stepped = (struct stepped){ .random = timed };
+	for (unsigned int kind = 0; kind < FTRACE_NR_THUNKS; kind++) {
+		guarded = kind & FTRACE_THUNK_GUARDED;
+		recorder_start(test, kind & FTRACE_THUNK_TIMED);
+		stepped = (struct stepped){ .random = kind };
 		for (unsigned int i = 0; i < 150; i++) {
 			unsigned long top = current->flight_returns;
 
+			if (guarded)
+				turn_away(i % 3 == 2);
 			/* There may be no room for some of them. */
 			if (!(i % 7))
 				current->flight_returns = (top & PAGE_MASK) +
@@ -347,9 +369,10 @@ static void callers_are_found_at_each_step(struct kunit *test)
 		}
 		/* In a thunk, three instructions of eight. */
 		KUNIT_EXPECT_GT(test, stepped.checked, 10 * stepped.unknown);
-		KUNIT_EXPECT_GT(test, stepped.unknown, 150 * 3 * 2);
+		KUNIT_EXPECT_GT(test, stepped.unknown, (guarded ? 100 : 150) * 3 * 2);
 		recorder_stop(NULL);
 	}
+	guarded = false;
 	native_interrupts = NULL;
 }
 
@@ -464,6 +487,49 @@ static void others_have_a_trampoline(struct kunit *test)
 	expect_records(test, ftrace_kunit_func1, 6, true);
 	ftrace_free_filter(&other);
 	recorder_stop(NULL);
+}
+
+/* Change the guard of the recorder. */
+static void set_guard(struct kunit *test, struct ftrace_guard *guard)
+{
+	guard(mutex)(&ftrace_lock);
+	KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops, ops.func, guard), 0);
+}
+
+/* Calls of a task that is turned away are not recorded, and return to their callers. */
+static void guards_turn_tasks_away(struct kunit *test)
+{
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		unsigned long top, caller;
+		int __percpu *word;
+		u64 from;
+
+		guarded = true;
+		recorder_start(test, timed);
+		guarded = false;
+		top = current->flight_returns;
+		for (unsigned int i = 0; i < 100; i++) {
+			turn_away(false);
+			expect_records(test, ftrace_kunit_func1, 6, true);
+			turn_away(true);
+			from = ring()->next;
+			KUNIT_EXPECT_EQ(test, call_it(ftrace_kunit_func1, caller), 6);
+			KUNIT_EXPECT_EQ(test, call_it(native_tail_func, caller), native_funcs[0](5));
+			KUNIT_EXPECT_EQ(test, ring()->next, from);
+			KUNIT_EXPECT_EQ(test, current->flight_returns, top);
+		}
+		set_guard(test, NULL);
+		expect_records(test, ftrace_kunit_func1, 6, true);
+		set_guard(test, flight->guard);
+		from = ring()->next;
+		KUNIT_EXPECT_EQ(test, call_it(ftrace_kunit_func1, caller), 6);
+		KUNIT_EXPECT_EQ(test, ring()->next, from);
+		/* Thunks stay, and look at no guard that is gone. */
+		word = flight->guard->word;
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_flight_words[timed], word);
+		recorder_stop(NULL);
+		KUNIT_EXPECT_PTR_NE(test, ftrace_flight_words[timed], word);
+	}
 }
 
 static struct {
@@ -802,6 +868,7 @@ static struct kunit_case returns_cases[] = {
 	KUNIT_CASE(tasks_return_when_nothing_is_recorded),
 	KUNIT_CASE(one_recorder_has_returns),
 	KUNIT_CASE(others_have_a_trampoline),
+	KUNIT_CASE(guards_turn_tasks_away),
 	KUNIT_CASE(snapshots_part_calls_from_returns),
 	KUNIT_CASE(quick_calls_are_taken_back),
 	KUNIT_CASE(interrupts_leave_calls_in_order),
