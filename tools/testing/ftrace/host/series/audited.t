@@ -22,7 +22,7 @@ known()
 		grep -q "^$1: " "$tests"/ftrace/mutants/*.faults || compgen -G "$tests/ftrace/*/$1" >/dev/null ||
 		compgen -G "$tests/ftrace/*/*/$1" >/dev/null ||
 		[ -n "$(find "$build/base-src/$tests/selftests/ftrace" -name "$1")" ] ||
-		grep -rq "KUNIT_CASE[A-Z_]*($1)" kernel/trace/ftrace arch/x86 patches/*/files \
+		grep -rqE "(KUNIT_)?CASE[A-Z_]*\($1\)" kernel/trace/ftrace arch/x86 patches/*/files \
 			"$tests/ftrace/native/tests"
 }
 

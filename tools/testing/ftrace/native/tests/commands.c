@@ -41,8 +41,10 @@ static bool on_after(test_func_t func)
 	return tracer_tracing_is_on(tr);
 }
 
+SUITE(commands, commands_init, commands_exit);
+
 /* An owner that does not know its trace array is warned. */
-static void probes_need_a_trace_array(struct kunit *test)
+CASE(probes_need_a_trace_array)
 {
 	static struct ftrace_probe_ops probe_ops;
 	char glob[] = "ftrace_kunit_func1";
@@ -54,7 +56,7 @@ static void probes_need_a_trace_array(struct kunit *test)
 	native_expect_file(test, FILTER, HEADER);
 }
 
-static void commands_switch_tracing(struct kunit *test)
+CASE(commands_switch_tracing)
 {
 	send(test, "ftrace_kunit_func1:traceoff", 0, HEADER "ftrace_kunit_func1:traceoff:unlimited\n");
 	send(test, "ftrace_kunit_func2:traceon:2", 0, HEADER "ftrace_kunit_func2:traceon:count=2\n"
@@ -101,7 +103,7 @@ static void commands_switch_tracing(struct kunit *test)
 }
 
 /* Without a name a command goes from all functions. */
-static void all_functions_of_a_command_go(struct kunit *test)
+CASE(all_functions_of_a_command_go)
 {
 	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "ftrace_kunit_func[1-3]:traceoff:3"), 0);
 	send(test, "!:traceoff:0", 0, HEADER);
@@ -113,7 +115,7 @@ static void all_functions_of_a_command_go(struct kunit *test)
 }
 
 /* A command of which some functions go keeps its place among the ops of the others. */
-static void commands_keep_their_place(struct kunit *test)
+CASE(commands_keep_their_place)
 {
 	static struct ftrace_ops older, younger;
 	char was[512], is[512];
@@ -145,7 +147,7 @@ static void commands_keep_their_place(struct kunit *test)
 }
 
 /* Some functions of a command go; the others go on, with their counts. */
-static void functions_of_a_command_go(struct kunit *test)
+CASE(functions_of_a_command_go)
 {
 	char text[256];
 
@@ -173,7 +175,7 @@ static void functions_of_a_command_go(struct kunit *test)
 	/* They go with their instance. */
 }
 
-static void wrong_commands_are_refused(struct kunit *test)
+CASE(wrong_commands_are_refused)
 {
 	send(test, "nosuch:traceoff", -EINVAL, HEADER);
 	send(test, "ftrace_kunit_func1:traceoff:x", -EINVAL, HEADER);
@@ -207,7 +209,7 @@ static unsigned int stacks(void)
 	return nr;
 }
 
-static void stacks_are_recorded(struct kunit *test)
+CASE(stacks_are_recorded)
 {
 	send(test, "ftrace_kunit_func1:stacktrace:2", 0,
 	     HEADER "ftrace_kunit_func1:stacktrace:count=2\n");
@@ -253,7 +255,7 @@ static void stop_function_tracer(struct kunit *test)
  * A stack trace leaves out what is between it and the traced function: a command has one callback
  * more than the tracer, and a walk is one more for both.
  */
-static void stacks_begin_at_the_function(struct kunit *test)
+CASE(stacks_begin_at_the_function)
 {
 	static struct ftrace_ops crowd[66];
 	unsigned int skip[2][2];
@@ -289,7 +291,7 @@ static void stacks_begin_at_the_function(struct kunit *test)
 }
 
 /* Functions in the same bucket of a hash are listed once. */
-static void many_functions_are_listed(struct kunit *test)
+CASE(many_functions_are_listed)
 {
 	static char text[8192];
 
@@ -305,7 +307,7 @@ static void many_functions_are_listed(struct kunit *test)
 }
 
 /* How the file shows them; what they print is trace.c's. */
-static void dumps_count_once(struct kunit *test)
+CASE(dumps_count_once)
 {
 	send(test, "native_func_240:dump", 0, HEADER "native_func_240:dump:count=1\n");
 	send(test, "native_func_241:cpudump", 0, HEADER "native_func_241:cpudump:unlimited\n"
@@ -325,7 +327,7 @@ static void dumps_count_once(struct kunit *test)
 }
 
 /* Commands of functions of a module go with the module. */
-static void commands_go_with_a_module(struct kunit *test)
+CASE(commands_go_with_a_module)
 {
 	native_mod_load();
 	send(test, "native_mod_1:traceoff:3", 0, HEADER "native_mod_1 [native_mod]:traceoff:count=3\n");
@@ -362,7 +364,7 @@ static void note_free(struct ftrace_probe_ops *ops, struct trace_array *array, u
 }
 
 /* The data of a function that goes is not freed as long as a task uses it. */
-static void data_outlives_its_users(struct kunit *test)
+CASE(data_outlives_its_users)
 {
 	static struct ftrace_probe_ops probe_ops = { .func = stay_inside, .free = note_free };
 	struct task_struct *caller;
@@ -428,7 +430,7 @@ static void remove_more(void *data)
 	native_echo(FILTER, O_APPEND, "!ftrace_kunit_func[34]:traceoff:0");
 }
 
-static void commands_fail_without_memory(struct kunit *test)
+CASE(commands_fail_without_memory)
 {
 	struct native_op op = { write_command, remove_command, "ftrace_kunit_func[1-3]:traceoff:3" };
 
@@ -452,35 +454,7 @@ static void use_commands(struct kunit *test)
 	remove_command(NULL);
 }
 
-static void commands_leave_nothing(struct kunit *test)
+CASE(commands_leave_nothing)
 {
 	native_expect_no_leak(test, use_commands);
 }
-
-static struct kunit_case commands_cases[] = {
-	KUNIT_CASE(probes_need_a_trace_array),
-	KUNIT_CASE(commands_switch_tracing),
-	KUNIT_CASE(all_functions_of_a_command_go),
-	KUNIT_CASE(functions_of_a_command_go),
-	KUNIT_CASE(commands_keep_their_place),
-	KUNIT_CASE(wrong_commands_are_refused),
-	KUNIT_CASE(stacks_are_recorded),
-	KUNIT_CASE(stacks_begin_at_the_function),
-	KUNIT_CASE(many_functions_are_listed),
-	KUNIT_CASE(dumps_count_once),
-	KUNIT_CASE(commands_go_with_a_module),
-	KUNIT_CASE(data_outlives_its_users),
-	KUNIT_CASE(commands_fail_without_memory),
-	KUNIT_CASE(commands_leave_nothing),
-	{ }
-};
-
-static struct kunit_suite commands_suite = {
-	.name = "native_commands",
-	.init = commands_init,
-	.test_cases = commands_cases,
-	.exit = commands_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&commands_suite);

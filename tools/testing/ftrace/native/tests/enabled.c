@@ -82,8 +82,10 @@ static int share_be_refused(struct ftrace_ops *ops, test_func_t func)
 	return ftrace_hash_add(filter, ftrace_location((unsigned long)func), false);
 }
 
+SUITE(enabled, enabled_init, enabled_exit);
+
 /* An ops that was refused for a function does not get it when tracing is switched on. */
-static void switching_attaches_no_rival(struct kunit *test)
+CASE(switching_attaches_no_rival)
 {
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func2, true), 0);
@@ -99,7 +101,7 @@ static void switching_attaches_no_rival(struct kunit *test)
 }
 
 /* While tracing is off, a direct caller can be changed, and is not put on its functions. */
-static void switched_off_callers_can_change(struct kunit *test)
+CASE(switched_off_callers_can_change)
 {
 	unsigned long other = (unsigned long)ftrace_stub;
 
@@ -112,7 +114,7 @@ static void switched_off_callers_can_change(struct kunit *test)
 }
 
 /* But what is called then may not be able to share a function, and nobody asks later. */
-static void switched_off_callers_are_asked(struct kunit *test)
+CASE(switched_off_callers_are_asked)
 {
 	unsigned long other = (unsigned long)ftrace_stub;
 
@@ -130,7 +132,7 @@ static void switched_off_callers_are_asked(struct kunit *test)
 }
 
 /* Nor does it get a function that the oldest one shares with a direct caller. */
-static void switching_attaches_no_third(struct kunit *test)
+CASE(switching_attaches_no_third)
 {
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&direct, ftrace_kunit_func1, true), 0);
@@ -149,7 +151,7 @@ static void switching_attaches_no_third(struct kunit *test)
 }
 
 /* Switching tracing off and on asks no owner, and no ops is added meanwhile. */
-static void switching_asks_nobody(struct kunit *test)
+CASE(switching_asks_nobody)
 {
 	share_func1_both(test);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func1, true), 0);
@@ -176,7 +178,7 @@ static void switching_asks_nobody(struct kunit *test)
 }
 
 /* A site with unexpected bytes keeps no other function off. */
-static void switching_leaves_a_bad_site_alone(struct kunit *test)
+CASE(switching_leaves_a_bad_site_alone)
 {
 	static struct ftrace_ops all;
 
@@ -191,24 +193,4 @@ static void switching_leaves_a_bad_site_alone(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "a");
 	KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func4, FTRACE_KUNIT_STRANGE));
 }
-
-static struct kunit_case enabled_cases[] = {
-	KUNIT_CASE(switching_attaches_no_rival),
-	KUNIT_CASE(switched_off_callers_can_change),
-	KUNIT_CASE(switched_off_callers_are_asked),
-	KUNIT_CASE(switching_attaches_no_third),
-	KUNIT_CASE(switching_asks_nobody),
-	KUNIT_CASE(switching_leaves_a_bad_site_alone),
-	{ }
-};
-
-static struct kunit_suite enabled_suite = {
-	.name = "native_enabled",
-	.init = enabled_init,
-	.test_cases = enabled_cases,
-	.exit = enabled_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&enabled_suite);
 #endif

@@ -16,7 +16,9 @@
 #define TRAMP		"\ttramp: ftrace_trampoline+0x0/0x*"
 #define NO_NOTRACE	"#### no functions disabled ####\n"
 
-static void words_are_collected(struct kunit *test)
+SUITE(files, NULL, ftrace_kunit_exit);
+
+CASE(words_are_collected)
 {
 	native_expect_file(test, FILTER, NO_FILTER);
 	native_expect_file(test, NOTRACE, NO_NOTRACE);
@@ -32,7 +34,7 @@ static void words_are_collected(struct kunit *test)
 	echo(test, NOTRACE, O_TRUNC, "", 0, NO_NOTRACE);
 }
 
-static void refused_words_change_nothing(struct kunit *test)
+CASE(refused_words_change_nothing)
 {
 	static const char before[] = "native_func_201\n";
 
@@ -47,7 +49,7 @@ static void refused_words_change_nothing(struct kunit *test)
 }
 
 /* The rest of a word that was too long is no word. */
-static void long_words_are_refused(struct kunit *test)
+CASE(long_words_are_refused)
 {
 	static char word[2048];
 	struct native_file *f;
@@ -73,7 +75,7 @@ static void long_words_are_refused(struct kunit *test)
 }
 
 /* A word may be written in pieces, with the file position as the kernel moves it. */
-static void words_are_written_in_pieces(struct kunit *test)
+CASE(words_are_written_in_pieces)
 {
 	static const char * const pieces[] = { "nat", "ive_func_2", "11", " ", "native_func_212 native" };
 	struct native_file *f = native_open(FILTER, O_RDWR | O_TRUNC);
@@ -97,7 +99,7 @@ static void words_are_written_in_pieces(struct kunit *test)
 }
 
 /* What was written is applied when the last of several descriptors is closed. */
-static void descriptors_are_counted(struct kunit *test)
+CASE(descriptors_are_counted)
 {
 	struct native_file *f = native_open(FILTER, O_WRONLY | O_TRUNC);
 
@@ -125,7 +127,7 @@ static void descriptors_are_counted(struct kunit *test)
 }
 
 /* A command behind a name does not take the name away. */
-static void commands_stand_beside_names(struct kunit *test)
+CASE(commands_stand_beside_names)
 {
 	echo(test, FILTER, O_APPEND, "native_func_211 native_func_212:traceoff", 0,
 	     "native_func_211\nnative_func_212:traceoff:unlimited\n");
@@ -134,7 +136,7 @@ static void commands_stand_beside_names(struct kunit *test)
 }
 
 /* Words that wait for a module. */
-static void words_wait_for_modules(struct kunit *test)
+CASE(words_wait_for_modules)
 {
 	native_mod_setup();
 	echo(test, FILTER, O_TRUNC, "native_func_201 *_[13]:mod:native_mod native_mod_6:mod:native_mod",
@@ -190,7 +192,7 @@ static void words_wait_for_modules(struct kunit *test)
 }
 
 /* A word that waits beside functions that have gone: without the word, the filter is empty still. */
-static void gone_functions_stay_gone(struct kunit *test)
+CASE(gone_functions_stay_gone)
 {
 	native_mod_load();
 	echo(test, FILTER, O_TRUNC, "native_mod_2", 0, "native_mod_2 [native_mod]\n");
@@ -207,7 +209,7 @@ static void gone_functions_stay_gone(struct kunit *test)
 }
 
 /* What a module that comes says of the words that wait for it. */
-static void words_without_functions_are_no_error(struct kunit *test)
+CASE(words_without_functions_are_no_error)
 {
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC,
 					  "nosuch:mod:native_mod native_mod_1:mod:native_mod"), 0);
@@ -244,7 +246,7 @@ static void words_without_functions_are_no_error(struct kunit *test)
 }
 
 /* Functions of a module leave the filters with it, even if the filter was empty then. */
-static void functions_leave_with_the_module(struct kunit *test)
+CASE(functions_leave_with_the_module)
 {
 	native_mod_load();
 	echo(test, FILTER, O_TRUNC, "native_mod_2", 0, "native_mod_2 [native_mod]\n");
@@ -268,7 +270,7 @@ static void functions_leave_with_the_module(struct kunit *test)
 }
 
 /* A module comes and goes while a filter file is open. */
-static void files_are_open_during_a_load(struct kunit *test)
+CASE(files_are_open_during_a_load)
 {
 	struct native_file *f;
 
@@ -316,7 +318,7 @@ static struct native_file *append(struct kunit *test, const char *words)
 }
 
 /* A module comes or goes while a file is open that has words for it. */
-static void words_follow_their_module(struct kunit *test)
+CASE(words_follow_their_module)
 {
 	struct native_file *f;
 
@@ -376,7 +378,7 @@ static int write_again_and_again(void *data)
 	return 0;
 }
 
-static void writers_take_turns(struct kunit *test)
+CASE(writers_take_turns)
 {
 	struct writer writers[] = { { .word = "native_func_201 " }, { .word = "!native_func_2* " } };
 	struct native_file *f = append(test, "");
@@ -403,7 +405,7 @@ static int open_during_a_load(void *data)
 	return IS_ERR(f) ? PTR_ERR(f) : native_close(f);
 }
 
-static void copies_wait_for_a_load(struct kunit *test)
+CASE(copies_wait_for_a_load)
 {
 	struct task_struct *task;
 	bool opened = false;
@@ -433,7 +435,7 @@ static void make_and_remove_instance(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_rmdir("a"), 0);
 }
 
-static void instances_leave_nothing(struct kunit *test)
+CASE(instances_leave_nothing)
 {
 	struct native_file *f;
 
@@ -449,7 +451,7 @@ static void instances_leave_nothing(struct kunit *test)
 }
 
 /* A file that is only written allows pwrite(), and others do not. */
-static void files_have_modes(struct kunit *test)
+CASE(files_have_modes)
 {
 	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR };
 
@@ -463,7 +465,7 @@ static void files_have_modes(struct kunit *test)
 }
 
 /* The ops of an instance is still registered when its files go. */
-static void ops_end_with_their_files(struct kunit *test)
+CASE(ops_end_with_their_files)
 {
 	struct trace_array *tr;
 
@@ -493,7 +495,7 @@ static void empty_filter(void *data)
 	native_echo(FILTER, O_TRUNC, " ");
 }
 
-static void writes_fail_without_memory(struct kunit *test)
+CASE(writes_fail_without_memory)
 {
 	struct native_op op = {
 		write_filter, empty_filter, "native_func_2[0-3]? ", .lenient = true, .partial = true,
@@ -546,7 +548,7 @@ static void writes_fail_without_memory(struct kunit *test)
 }
 
 /* What trace.c calls for a new instance. After an error, trace.c itself leaves memory. */
-static void instances_need_memory(struct kunit *test)
+CASE(instances_need_memory)
 {
 	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
 
@@ -565,7 +567,7 @@ static void instances_need_memory(struct kunit *test)
 }
 
 /* The functions that are traced, with what traces them. */
-static void enabled_functions_are_listed(struct kunit *test)
+CASE(enabled_functions_are_listed)
 {
 	static struct ftrace_ops ops, regs;
 
@@ -587,36 +589,3 @@ static void enabled_functions_are_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	native_expect_file(test, "enabled_functions", "");
 }
-
-static struct kunit_case files_cases[] = {
-	KUNIT_CASE(words_are_collected),
-	KUNIT_CASE(refused_words_change_nothing),
-	KUNIT_CASE(long_words_are_refused),
-	KUNIT_CASE(words_are_written_in_pieces),
-	KUNIT_CASE(descriptors_are_counted),
-	KUNIT_CASE(commands_stand_beside_names),
-	KUNIT_CASE(words_wait_for_modules),
-	KUNIT_CASE(gone_functions_stay_gone),
-	KUNIT_CASE(words_without_functions_are_no_error),
-	KUNIT_CASE(functions_leave_with_the_module),
-	KUNIT_CASE(files_are_open_during_a_load),
-	KUNIT_CASE(words_follow_their_module),
-	KUNIT_CASE(writers_take_turns),
-	KUNIT_CASE(copies_wait_for_a_load),
-	KUNIT_CASE(instances_leave_nothing),
-	KUNIT_CASE(instances_need_memory),
-	KUNIT_CASE(files_have_modes),
-	KUNIT_CASE(ops_end_with_their_files),
-	KUNIT_CASE(writes_fail_without_memory),
-	KUNIT_CASE(enabled_functions_are_listed),
-	{ }
-};
-
-static struct kunit_suite files_suite = {
-	.name = "native_files",
-	.test_cases = files_cases,
-	.exit = ftrace_kunit_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&files_suite);

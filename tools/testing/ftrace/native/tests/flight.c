@@ -584,14 +584,16 @@ static void skip_if_sanitized(struct kunit *test)
 #endif
 }
 
-static void each_call_is_recorded_or_lost(struct kunit *test)
+SUITE(flight, NULL, ftrace_kunit_exit);
+
+CASE(each_call_is_recorded_or_lost)
 {
 	skip_if_sanitized(test);
 	run(test, false, true);
 	run(test, true, true);
 }
 
-static void another_cpu_reads_what_was_made(struct kunit *test)
+CASE(another_cpu_reads_what_was_made)
 {
 	skip_if_sanitized(test);
 	run(test, false, false);
@@ -614,7 +616,7 @@ static void read_in_switch(struct host_regs *regs, bool step)
 }
 
 /* What was cleared has the switch to the task that the calls are of. */
-static void calls_keep_their_task_in_a_switch(struct kunit *test)
+CASE(calls_keep_their_task_in_a_switch)
 {
 	struct ftrace_ops ops = { };
 	struct ftrace_flight *flight;
@@ -650,7 +652,7 @@ static void switch_on(struct host_regs *regs, bool step)
 }
 
 /* An interrupt switches recording on while somebody switches it off. */
-static void all_cpus_are_told_the_same(struct kunit *test)
+CASE(all_cpus_are_told_the_same)
 {
 	struct ftrace_flight *flight;
 	int cpu;
@@ -843,7 +845,7 @@ static void exchange_in_step(struct host_regs *regs, bool step)
  * What a CPU has recorded is forgotten, or a snapshot, and at each instruction of that the CPU is
  * asked to go on in another ring, and does.
  */
-static void rings_are_replaced_while_they_are_forgotten(struct kunit *test)
+CASE(rings_are_replaced_while_they_are_forgotten)
 {
 	struct ftrace_flight *flight;
 
@@ -887,7 +889,7 @@ static void rings_are_replaced_while_they_are_forgotten(struct kunit *test)
 }
 
 /* Who follows a CPU comes to a ring that came back, and to one that was replaced and freed. */
-static void rings_are_replaced_while_they_are_followed(struct kunit *test)
+CASE(rings_are_replaced_while_they_are_followed)
 {
 	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, true);
 	struct ftrace_flight_cursor cursor;
@@ -925,7 +927,7 @@ static void rings_are_replaced_while_they_are_followed(struct kunit *test)
 }
 
 /* If calls may be taken back, who follows a CPU gets those of a group when it is full. */
-static void the_last_group_is_not_followed(struct kunit *test)
+CASE(the_last_group_is_not_followed)
 {
 	struct ftrace_flight *flight = ftrace_flight_make(SIZE, NULL, true);
 	struct ftrace_flight_cursor cursor;
@@ -951,28 +953,9 @@ static void the_last_group_is_not_followed(struct kunit *test)
 	ftrace_flight_put(flight);
 }
 
-static void a_snapshot_takes_each_call_once(struct kunit *test)
+CASE(a_snapshot_takes_each_call_once)
 {
 	skip_if_sanitized(test);
 	exchange_run(test, false);
 	exchange_run(test, true);
 }
-
-static struct kunit_case flight_cases[] = {
-	KUNIT_CASE(all_cpus_are_told_the_same),
-	KUNIT_CASE(a_snapshot_takes_each_call_once),
-	KUNIT_CASE(rings_are_replaced_while_they_are_followed),
-	KUNIT_CASE(the_last_group_is_not_followed),
-	KUNIT_CASE(rings_are_replaced_while_they_are_forgotten),
-	KUNIT_CASE(calls_keep_their_task_in_a_switch),
-	KUNIT_CASE(each_call_is_recorded_or_lost),
-	KUNIT_CASE(another_cpu_reads_what_was_made),
-	{ }
-};
-
-static struct kunit_suite flight_suite = {
-	.name = "native_flight",
-	.test_cases = flight_cases,
-};
-
-kunit_test_suite(flight_suite);

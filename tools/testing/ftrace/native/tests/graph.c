@@ -86,8 +86,10 @@ static void expect_calls(struct kunit *test, const char *one, const char *two, c
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
 }
 
+SUITE(graph, graph_init, ftrace_kunit_exit);
+
 /* A site has the managing ops if one of the users wants the site. */
-static void users_share_an_ops(struct kunit *test)
+CASE(users_share_an_ops)
 {
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&a.ops, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&a.ops, ftrace_kunit_func2, false), 0);
@@ -116,7 +118,7 @@ static void users_share_an_ops(struct kunit *test)
 	native_expect_file(test, "enabled_functions", "");
 }
 
-static void both_registers_are_returned(struct kunit *test)
+CASE(both_registers_are_returned)
 {
 	unsigned long ip = (unsigned long)native_pair_func;
 	struct native_pair pair;
@@ -141,7 +143,7 @@ static void stop_b(void *data)
 	unregister_ftrace_graph(&b);
 }
 
-static void users_fail_without_memory(struct kunit *test)
+CASE(users_fail_without_memory)
 {
 	struct native_op op = { start_b, stop_b };
 
@@ -154,7 +156,7 @@ static void users_fail_without_memory(struct kunit *test)
 }
 
 /* One user or the other names a function that cannot be traced. */
-static void users_name_broken_sites(struct kunit *test)
+CASE(users_name_broken_sites)
 {
 	unsigned long ip = (unsigned long)ftrace_kunit_func3;
 
@@ -182,7 +184,7 @@ static void fail_site(struct kunit *test, test_func_t func)
 }
 
 /* A user that is removed without memory leaves sites on until the next change. */
-static void users_go_without_memory(struct kunit *test)
+CASE(users_go_without_memory)
 {
 	static struct ftrace_ops other[2];
 
@@ -250,7 +252,7 @@ static void choose_all(void *data)
 }
 
 /* The ops of all users has a guard while all users have the same. */
-static void unwanted_tasks_are_turned_away(struct kunit *test)
+CASE(unwanted_tasks_are_turned_away)
 {
 	struct native_op op = { start_b, stop_b };
 	/* The lists keep pages in store, which they can do without. */
@@ -298,7 +300,7 @@ static void unwanted_tasks_are_turned_away(struct kunit *test)
 }
 
 /* set_graph_function and set_graph_notrace belong to no trace array. */
-static void graph_files_hold_filters(struct kunit *test)
+CASE(graph_files_hold_filters)
 {
 	echo(test, "set_graph_function", O_TRUNC, "native_func_20[1-3]", 0,
 	     "native_func_201\nnative_func_202\nnative_func_203\n");
@@ -328,7 +330,7 @@ static void graph_files_hold_filters(struct kunit *test)
 }
 
 /* A module goes while a file is open. */
-static void graph_files_forget_modules(struct kunit *test)
+CASE(graph_files_forget_modules)
 {
 	struct native_file *f;
 
@@ -353,12 +355,12 @@ static void write_graph_files(struct kunit *test)
 	native_echo("set_graph_notrace", O_TRUNC, "");
 }
 
-static void graph_files_leave_nothing(struct kunit *test)
+CASE(graph_files_leave_nothing)
 {
 	native_expect_no_leak(test, write_graph_files);
 }
 
-static void functions_are_profiled(struct kunit *test)
+CASE(functions_are_profiled)
 {
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "ftrace_kunit_func[1-3]"), 0);
 	native_expect_file(test, "function_profile_enabled", "0\n");
@@ -412,7 +414,7 @@ static unsigned int sorted_lines(void)
 }
 
 /* The functions that took most time come first; those that take less than tracing_thresh do not. */
-static void profiles_are_sorted(struct kunit *test)
+CASE(profiles_are_sorted)
 {
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "ftrace_kunit_func[1-3]"), 0);
 	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "1"), 0);
@@ -432,7 +434,7 @@ static void profiles_are_sorted(struct kunit *test)
 }
 
 /* With the option graph-time the time of a function includes that of what it calls. */
-static void profiles_can_leave_children_out(struct kunit *test)
+CASE(profiles_can_leave_children_out)
 {
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "ftrace_kunit_func1"), 0);
 	for (int i = 0; i < 2; i++) {
@@ -457,7 +459,7 @@ static void stop_profile(void *data)
 	native_echo("function_profile_enabled", 0, "0");
 }
 
-static void profiles_fail_without_memory(struct kunit *test)
+CASE(profiles_fail_without_memory)
 {
 	struct native_op op = { start_profile, stop_profile };
 
@@ -466,30 +468,3 @@ static void profiles_fail_without_memory(struct kunit *test)
 	native_expect_file(test, "function_profile_enabled", "0\n");
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
 }
-
-static struct kunit_case graph_cases[] = {
-	KUNIT_CASE(users_share_an_ops),
-	KUNIT_CASE(both_registers_are_returned),
-	KUNIT_CASE(users_fail_without_memory),
-	KUNIT_CASE(users_name_broken_sites),
-	KUNIT_CASE(users_go_without_memory),
-	KUNIT_CASE(unwanted_tasks_are_turned_away),
-	KUNIT_CASE(graph_files_hold_filters),
-	KUNIT_CASE(graph_files_forget_modules),
-	KUNIT_CASE(graph_files_leave_nothing),
-	KUNIT_CASE(functions_are_profiled),
-	KUNIT_CASE(profiles_are_sorted),
-	KUNIT_CASE(profiles_can_leave_children_out),
-	KUNIT_CASE(profiles_fail_without_memory),
-	{ }
-};
-
-static struct kunit_suite graph_suite = {
-	.name = "native_graph",
-	.init = graph_init,
-	.test_cases = graph_cases,
-	.exit = ftrace_kunit_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&graph_suite);

@@ -53,7 +53,9 @@ static const char *line_of(struct kunit *test, const char *path, const char *nam
 	return NULL;
 }
 
-static void alone_and_shared_ops_are_shown(struct kunit *test)
+SUITE(lists, lists_init, ftrace_kunit_exit);
+
+CASE(alone_and_shared_ops_are_shown)
 {
 	const char *line;
 
@@ -80,7 +82,7 @@ static void alone_and_shared_ops_are_shown(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(line ?: "", " (0)            ->ftrace_stub"));
 }
 
-static void direct_callers_are_shown(struct kunit *test)
+CASE(direct_callers_are_shown)
 {
 	ftrace_kunit_add_ops(test, &ops);
 	ftrace_kunit_add_ops(test, &direct);
@@ -99,7 +101,7 @@ static void direct_callers_are_shown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
-static void failed_functions_are_shown(struct kunit *test)
+CASE(failed_functions_are_shown)
 {
 	test_func_t func;
 
@@ -122,7 +124,7 @@ static void failed_functions_are_shown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), -EINVAL);
 }
 
-static void addresses_are_shown(struct kunit *test)
+CASE(addresses_are_shown)
 {
 	char want[64];
 
@@ -133,7 +135,7 @@ static void addresses_are_shown(struct kunit *test)
 }
 
 /* A name whose length in the table of kallsyms takes two bytes, and the name behind it. */
-static void long_names_are_shown(struct kunit *test)
+CASE(long_names_are_shown)
 {
 	static const char name[] = __stringify(NATIVE_LONG_NAME);
 
@@ -151,7 +153,7 @@ static void long_names_are_shown(struct kunit *test)
 }
 
 /* Functions come and go between two reads of a list. */
-static void lists_change_between_reads(struct kunit *test)
+CASE(lists_change_between_reads)
 {
 	struct native_file *f = native_open("available_filter_functions", O_RDONLY);
 	ssize_t len = 0, ret;
@@ -182,7 +184,7 @@ static void lists_change_between_reads(struct kunit *test)
  * When a module has started, first the sites of its init code go, then the symbols change: each
  * between two reads. Each function that stays is listed once, with its name.
  */
-static void symbols_change_between_reads(struct kunit *test)
+CASE(symbols_change_between_reads)
 {
 	for (unsigned int reads = 2; reads < 6; reads++) {
 		struct native_file *f = native_open("available_filter_functions", O_RDONLY);
@@ -216,7 +218,7 @@ static void symbols_change_between_reads(struct kunit *test)
 }
 
 /* A module goes between two reads of its lines: its names are not looked at any more. */
-static void modules_go_between_reads(struct kunit *test)
+CASE(modules_go_between_reads)
 {
 	struct native_file *f = native_open("available_filter_functions", O_RDONLY);
 	bool loaded = true;
@@ -249,7 +251,7 @@ static int read_list(void *data)
 	return ret < 0 ? ret : 0;
 }
 
-static void lists_are_read_without_memory(struct kunit *test)
+CASE(lists_are_read_without_memory)
 {
 	struct native_op op = { read_list, .lenient = true };
 
@@ -279,14 +281,14 @@ static void read_in_part(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
 }
 
-static void lists_are_read_in_part(struct kunit *test)
+CASE(lists_are_read_in_part)
 {
 	native_mod_load();
 	native_expect_no_leak(test, read_in_part);
 	native_mod_release();
 }
 
-static void trampolines_have_names(struct kunit *test)
+CASE(trampolines_have_names)
 {
 	unsigned long tramp, size, offset, value = 0;
 	char mod_name[MODULE_NAME_LEN], type;
@@ -322,7 +324,7 @@ static void trampolines_have_names(struct kunit *test)
 }
 
 /* perf gets the code of a trampoline in events of less than 64K. */
-static void code_is_announced_in_pieces(struct kunit *test)
+CASE(code_is_announced_in_pieces)
 {
 	static const struct {
 		unsigned int size, events;
@@ -345,7 +347,7 @@ static int look_up(const char * const *names, size_t nr, unsigned long *addrs)
 }
 
 /* Names of functions, of the kernel and of a module, become addresses. */
-static void symbols_are_looked_up(struct kunit *test)
+CASE(symbols_are_looked_up)
 {
 	static const char * const syms[] = { "ftrace_kunit_func2", "native_func_250", "native_mod_1", "native_mod_4" };
 	static const char * const missing[] = { "ftrace_kunit_func2", "native_mod_1", "nosuch" };
@@ -378,7 +380,7 @@ static void symbols_are_looked_up(struct kunit *test)
 }
 
 /* The filter of the top trace array, as other tracers set it. */
-static void global_filters_are_set(struct kunit *test)
+CASE(global_filters_are_set)
 {
 	char one[] = "native_func_33[1-3]", two[] = "native_func_332", three[] = "native_func_340";
 	char waits[] = "native_mod_2:mod:native_mod";
@@ -420,7 +422,7 @@ static void clear_filter(void *unused)
 }
 
 /* A word that is refused, or has no memory, is an error. */
-static void words_that_wait_have_errors(struct kunit *test)
+CASE(words_that_wait_have_errors)
 {
 	struct native_op op = { set_waiting, clear_filter };
 	char no_function[] = "nosuch:mod", no_command[] = "native_func_340:traceoff";
@@ -434,7 +436,7 @@ static void words_that_wait_have_errors(struct kunit *test)
 }
 
 /* While an ops is being unregistered, it cannot be registered. */
-static void ends_are_waited_for(struct kunit *test)
+CASE(ends_are_waited_for)
 {
 	/* Only the end of an ops that can be freed is waited for. */
 	struct ftrace_ops *dynamic = kunit_kzalloc(test, sizeof(*dynamic), GFP_KERNEL);
@@ -456,7 +458,7 @@ static void ends_are_waited_for(struct kunit *test)
 }
 
 /* An ops leaves its functions and the others stay, also if an allocation fails. */
-static void removal_needs_no_memory(struct kunit *test)
+CASE(removal_needs_no_memory)
 {
 	unsigned long live = 0;
 
@@ -521,7 +523,7 @@ static void many_make(struct kunit *test, bool shared)
 }
 
 /* An ops leaves more trampolines than one batch has room for, without memory for a larger one. */
-static void many_slots_go_without_memory(struct kunit *test)
+CASE(many_slots_go_without_memory)
 {
 	ops.private = (void *)(unsigned long)'a';
 	ftrace_kunit_add_ops(test, &ops);
@@ -540,7 +542,7 @@ static void many_slots_go_without_memory(struct kunit *test)
 }
 
 /* The arrays that a site walks are freed while the site still walks. */
-static void replaced_arrays_are_freed(struct kunit *test)
+CASE(replaced_arrays_are_freed)
 {
 	unsigned long live;
 
@@ -557,36 +559,3 @@ static void replaced_arrays_are_freed(struct kunit *test)
 	KUNIT_EXPECT_LE(test, native_live(), live + ARRAY_SIZE(many));
 	many_unregister(test, 0, ARRAY_SIZE(many));
 }
-
-static struct kunit_case lists_cases[] = {
-	KUNIT_CASE(alone_and_shared_ops_are_shown),
-	KUNIT_CASE(direct_callers_are_shown),
-	KUNIT_CASE(failed_functions_are_shown),
-	KUNIT_CASE(addresses_are_shown),
-	KUNIT_CASE(lists_change_between_reads),
-	KUNIT_CASE(symbols_change_between_reads),
-	KUNIT_CASE(modules_go_between_reads),
-	KUNIT_CASE(long_names_are_shown),
-	KUNIT_CASE(lists_are_read_without_memory),
-	KUNIT_CASE(lists_are_read_in_part),
-	KUNIT_CASE(trampolines_have_names),
-	KUNIT_CASE(code_is_announced_in_pieces),
-	KUNIT_CASE(symbols_are_looked_up),
-	KUNIT_CASE(global_filters_are_set),
-	KUNIT_CASE(words_that_wait_have_errors),
-	KUNIT_CASE(ends_are_waited_for),
-	KUNIT_CASE(removal_needs_no_memory),
-	KUNIT_CASE(many_slots_go_without_memory),
-	KUNIT_CASE(replaced_arrays_are_freed),
-	{ }
-};
-
-static struct kunit_suite lists_suite = {
-	.name = "native_lists",
-	.init = lists_init,
-	.test_cases = lists_cases,
-	.exit = ftrace_kunit_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&lists_suite);

@@ -40,8 +40,10 @@ static unsigned int traced(struct kunit *test, unsigned int nr)
 	return bits;
 }
 
+SUITE(modules, modules_init, ftrace_kunit_exit);
+
 /* The functions of a module are traced from the moment that it is enabled. */
-static void module_functions_are_traced(struct kunit *test)
+CASE(module_functions_are_traced)
 {
 	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_set_notrace(&ops, "native_func*", 12, 0), 0);
@@ -62,7 +64,7 @@ static void module_functions_are_traced(struct kunit *test)
 }
 
 /* Without a list of sites, the symbols lead to them. */
-static void sites_need_no_list(struct kunit *test)
+CASE(sites_need_no_list)
 {
 	ftrace_kunit_add_ops(test, &ops);
 	native_log_begin();
@@ -133,7 +135,7 @@ static void expect_name(struct kunit *test, unsigned int func, const char *want)
 	KUNIT_EXPECT_STRNEQ(test, name_at(ip + 32), want);
 }
 
-static void names_of_init_functions_stay(struct kunit *test)
+CASE(names_of_init_functions_stay)
 {
 	ftrace_kunit_add_ops(test, &ops);
 	native_mod_init(true);
@@ -154,7 +156,7 @@ static void names_of_init_functions_stay(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
-static void names_of_failed_modules_stay(struct kunit *test)
+CASE(names_of_failed_modules_stay)
 {
 	ftrace_kunit_add_ops(test, &ops);
 	native_mod_init(true);
@@ -178,7 +180,7 @@ static void names_of_failed_modules_stay(struct kunit *test)
 }
 
 /* A module that fails twice, at two places. */
-static void names_of_the_last_failure_stay(struct kunit *test)
+CASE(names_of_the_last_failure_stay)
 {
 	unsigned long first, second;
 	char name[KSYM_NAME_LEN];
@@ -223,7 +225,7 @@ static void drop_failed(unsigned long start, unsigned long end)
 }
 
 /* Names of a module that failed go with their text, and not with that of others. */
-static void names_go_with_their_text(struct kunit *test)
+CASE(names_go_with_their_text)
 {
 	static struct module other = { .name = "other" };
 	unsigned long ip = native_mod_ips[2];
@@ -277,7 +279,7 @@ static void load_and_unload(struct kunit *test)
 	native_mod_release();
 }
 
-static void modules_leave_nothing(struct kunit *test)
+CASE(modules_leave_nothing)
 {
 	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_func_101", 15, 1), 0);
@@ -309,7 +311,7 @@ static int load(void *data)
 	return 0;
 }
 
-static void modules_load_without_memory(struct kunit *test)
+CASE(modules_load_without_memory)
 {
 	struct native_op op = { load, .lenient = true };
 
@@ -325,7 +327,7 @@ static void modules_load_without_memory(struct kunit *test)
 }
 
 /* A function that had no memory for an ops is not given to it when the ops changes its callback. */
-static void changes_give_no_functions(struct kunit *test)
+CASE(changes_give_no_functions)
 {
 	static struct ftrace_ops many[FTRACE_MAX_SLOTS + 1];
 	test_func_t func;
@@ -360,7 +362,7 @@ static void changes_give_no_functions(struct kunit *test)
 }
 
 /* Each allocation for the sites of a module fails in turn, and the log says so each time. */
-static void missing_memory_is_reported(struct kunit *test)
+CASE(missing_memory_is_reported)
 {
 	unsigned long left = 0, groups = ftrace_number_of_groups;
 	unsigned int n;
@@ -382,7 +384,7 @@ static void missing_memory_is_reported(struct kunit *test)
 }
 
 /* A module fails to load of which only one of two texts has a table. */
-static void names_need_one_table(struct kunit *test)
+CASE(names_need_one_table)
 {
 	unsigned long groups = ftrace_number_of_groups;
 	unsigned int n = 1;
@@ -407,7 +409,7 @@ static void names_need_one_table(struct kunit *test)
 }
 
 /* What dyn_ftrace_total_info shows: sites, pages, tables, and how long the loads took. */
-static void totals_are_kept(struct kunit *test)
+CASE(totals_are_kept)
 {
 	unsigned long sites = ftrace_update_tot_cnt, pages = ftrace_number_of_pages;
 	unsigned long groups = ftrace_number_of_groups;
@@ -432,7 +434,7 @@ static void totals_are_kept(struct kunit *test)
 }
 
 /* The lists of functions show those of modules while they are there. */
-static void lists_have_modules(struct kunit *test)
+CASE(lists_have_modules)
 {
 	struct native_file *f;
 	static char again[1 << 16];
@@ -465,7 +467,7 @@ static void lists_have_modules(struct kunit *test)
 }
 
 /* A site where the compiler has made no call is reported once, and is never traced. */
-static void sites_without_a_call_stay(struct kunit *test)
+CASE(sites_without_a_call_stay)
 {
 	static struct ftrace_ops named;
 
@@ -486,31 +488,3 @@ static void sites_without_a_call_stay(struct kunit *test)
 	native_mod_release();
 	ftrace_free_filter(&named);
 }
-
-static struct kunit_case modules_cases[] = {
-	KUNIT_CASE(module_functions_are_traced),
-	KUNIT_CASE(sites_need_no_list),
-	KUNIT_CASE(names_of_init_functions_stay),
-	KUNIT_CASE(names_of_failed_modules_stay),
-	KUNIT_CASE(names_of_the_last_failure_stay),
-	KUNIT_CASE(names_go_with_their_text),
-	KUNIT_CASE(modules_leave_nothing),
-	KUNIT_CASE(modules_load_without_memory),
-	KUNIT_CASE(changes_give_no_functions),
-	KUNIT_CASE(missing_memory_is_reported),
-	KUNIT_CASE(names_need_one_table),
-	KUNIT_CASE(totals_are_kept),
-	KUNIT_CASE(lists_have_modules),
-	KUNIT_CASE(sites_without_a_call_stay),
-	{ }
-};
-
-static struct kunit_suite modules_suite = {
-	.name = "native_modules",
-	.init = modules_init,
-	.test_cases = modules_cases,
-	.exit = ftrace_kunit_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&modules_suite);

@@ -25,8 +25,10 @@ static int unregister(void *ops)
 	return ret;
 }
 
+SUITE(ops, NULL, ftrace_kunit_exit);
+
 /* A task that stays in a callback is reported once, after 10 s. */
-static void long_waits_are_reported(struct kunit *test)
+CASE(long_waits_are_reported)
 {
 	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
 	const char *text = "a task is in the callback wait_inside";
@@ -59,7 +61,7 @@ static void long_waits_are_reported(struct kunit *test)
 }
 
 /* A change that concerns no site writes no text. */
-static void changes_of_nothing_send_no_broadcast(struct kunit *test)
+CASE(changes_of_nothing_send_no_broadcast)
 {
 	static struct ftrace_ops ops, other;
 	unsigned long before;
@@ -86,7 +88,7 @@ static void changes_of_nothing_send_no_broadcast(struct kunit *test)
 }
 
 /* The flags of the owner stay, and those of the core come and go. */
-static void flags_of_the_owner_stay(struct kunit *test)
+CASE(flags_of_the_owner_stay)
 {
 	static const unsigned long flags[] = {
 		0, FTRACE_OPS_FL_SAVE_REGS, FTRACE_OPS_FL_RECURSION, FTRACE_OPS_FL_RCU, FTRACE_OPS_FL_PERMANENT,
@@ -120,7 +122,7 @@ static void flags_of_the_owner_stay(struct kunit *test)
  * A site with unexpected bytes stays in its class when its ops goes without memory. When the site is
  * mended, the trampoline calls the ops no more.
  */
-static void failed_sites_call_no_removed_ops(struct kunit *test)
+CASE(failed_sites_call_no_removed_ops)
 {
 	static struct ftrace_ops ops, other;
 
@@ -160,7 +162,7 @@ static void leave(void *ops)
 }
 
 /* One ops more than a trampoline has slots walks an array. */
-static void many_ops_need_memory(struct kunit *test)
+CASE(many_ops_need_memory)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
 		struct native_op op = { join, leave, &crowd[i] };
@@ -206,7 +208,7 @@ static unsigned long nr_entered(const struct ftrace_callback *cb)
  * Without memory, an array keeps an ops that is removed. Calls that never stop must not count
  * themselves in for ever: a wait for the ops would seldom find the sums equal.
  */
-static void removed_ops_are_not_counted(struct kunit *test)
+CASE(removed_ops_are_not_counted)
 {
 	struct ftrace_ops *ops = kunit_kcalloc(test, ARRAY_SIZE(crowd), sizeof(*ops), GFP_KERNEL);
 	struct ftrace_callback *cb;
@@ -237,7 +239,7 @@ static void removed_ops_are_not_counted(struct kunit *test)
  * Sites of one class go to two, one after the other: the class that the last one goes to takes the
  * trampoline.
  */
-static void last_sites_take_the_trampoline(struct kunit *test)
+CASE(last_sites_take_the_trampoline)
 {
 	unsigned long tramp;
 
@@ -260,7 +262,7 @@ static void last_sites_take_the_trampoline(struct kunit *test)
 }
 
 /* The memory of a direct caller can be freed, too: it is waited for, and can come again. */
-static void direct_callers_come_again(struct kunit *test)
+CASE(direct_callers_come_again)
 {
 	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
 	unsigned long target = (unsigned long)native_funcs[0], flags;
@@ -303,7 +305,7 @@ static void direct_callers_come_again(struct kunit *test)
  * Sites are patched by address, so that a page is mapped once a step for all its sites; and a chunk
  * of sites costs one broadcast.
  */
-static void pages_are_mapped_once(struct kunit *test)
+CASE(pages_are_mapped_once)
 {
 	static unsigned long ips[NATIVE_FUNCS];
 	static struct ftrace_ops ops;
@@ -351,7 +353,7 @@ static void expect_pokes(struct kunit *test, test_func_t func, const u8 *before,
  * A perf event that comes in the middle of a batch is told again when the sites have no int3. What
  * it was told before it came, it does not get.
  */
-static void perf_hears_of_changes(struct kunit *test)
+CASE(perf_hears_of_changes)
 {
 	static const test_func_t funcs[] = { ftrace_kunit_func1, ftrace_kunit_func2 };
 	/* Questions before it comes: at the start, and two in each of three steps. */
@@ -400,7 +402,7 @@ static void put_counters(void)
 }
 
 /* When all counters are in use, a new one needs memory for a group of them. */
-static void counters_need_memory(struct kunit *test)
+CASE(counters_need_memory)
 {
 	unsigned long live;
 
@@ -431,7 +433,7 @@ static void end_counted(void *data)
 }
 
 /* An ops that may be freed has a counter of its own. */
-static void counted_ops_need_memory(struct kunit *test)
+CASE(counted_ops_need_memory)
 {
 	struct native_op op = { start_counted, end_counted };
 
@@ -460,7 +462,7 @@ asm(".text\n"
     "1:\tcall __fentry__\n\tret\n"
     ".pushsection __mcount_loc, \"a\"\n\t.quad 1b\n.popsection\n");
 
-static void the_next_site_is_another(struct kunit *test)
+CASE(the_next_site_is_another)
 {
 	unsigned long next = (unsigned long)native_no_site_end;
 
@@ -489,7 +491,7 @@ static u64 bits_of(struct ftrace_hash *hash)
 }
 
 /* Text that goes leaves filters, from its first byte to the last. */
-static void hashes_lose_text(struct kunit *test)
+CASE(hashes_lose_text)
 {
 	for (int take = 0; take < 2; take++) {
 		struct ftrace_hash *hash = hash_of(test, 10, 50);
@@ -547,7 +549,7 @@ static int end_sub(unsigned int i)
 }
 
 /* A callback that must not be called again by itself is called in an NMI, too. */
-static void nmis_are_traced(struct kunit *test)
+CASE(nmis_are_traced)
 {
 	static struct ftrace_ops ops;
 	const char *calls;
@@ -564,7 +566,7 @@ static void nmis_are_traced(struct kunit *test)
 }
 
 /* If an ops that runs under another goes without memory, its sites are left at the next change. */
-static void left_sites_are_left_later(struct kunit *test)
+CASE(left_sites_are_left_later)
 {
 	static const test_func_t funcs[] = {
 		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
@@ -605,7 +607,7 @@ static void left_sites_are_left_later(struct kunit *test)
 }
 
 /* With the last ops under it, an ops leaves what it could not leave before. */
-static void left_sites_go_with_the_last(struct kunit *test)
+CASE(left_sites_go_with_the_last)
 {
 	unsigned int failed = 0;
 
@@ -633,7 +635,7 @@ static void left_sites_go_with_the_last(struct kunit *test)
 }
 
 /* What runs under an ops is not started again; what does not is not ended. */
-static void subops_are_started_once(struct kunit *test)
+CASE(subops_are_started_once)
 {
 	unsigned int before = native_warnings;
 
@@ -651,7 +653,7 @@ static void subops_are_started_once(struct kunit *test)
 }
 
 /* An ops without a filter, and without a trace array, traces all functions and all tasks. */
-static void new_subops_trace_all(struct kunit *test)
+CASE(new_subops_trace_all)
 {
 	above = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
 	subs[0] = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_PID };
@@ -670,7 +672,7 @@ static void new_subops_trace_all(struct kunit *test)
 }
 
 /* An ops can take the place of a registered one only, and must not be registered itself. */
-static void replacements_are_checked(struct kunit *test)
+CASE(replacements_are_checked)
 {
 	static struct ftrace_ops ops, other, idle;
 	unsigned int before = native_warnings;
@@ -700,7 +702,7 @@ static void replacements_are_checked(struct kunit *test)
  * A broadcast tells tasks in a walk that an ops has gone: all that its removal needs. Where no walk
  * has the ops, the broadcasts that change text are enough.
  */
-static void removals_send_broadcasts(struct kunit *test)
+CASE(removals_send_broadcasts)
 {
 	unsigned long sent[2];
 
@@ -728,7 +730,7 @@ static void removals_send_broadcasts(struct kunit *test)
 }
 
 /* Without memory the sites of a removed ops are changed in batches of 64, of three steps each. */
-static void large_removals_need_no_memory(struct kunit *test)
+CASE(large_removals_need_no_memory)
 {
 	static struct ftrace_ops ops;
 	unsigned long before, sent = 0;
@@ -754,7 +756,7 @@ static void large_removals_need_no_memory(struct kunit *test)
 }
 
 /* A table of more sites than a batch has room for. */
-static void tables_are_cleared_in_batches(struct kunit *test)
+CASE(tables_are_cleared_in_batches)
 {
 	static struct ftrace_ops ops;
 	struct ftrace_table *t;
@@ -782,7 +784,7 @@ static void go_and_stay(unsigned long ip, unsigned long parent_ip, struct ftrace
 }
 
 /* The code that an ops sends tasks to can be freed: it is waited for, besides the callback. */
-static void code_is_waited_for(struct kunit *test)
+CASE(code_is_waited_for)
 {
 	struct ftrace_ops *dynamic = kunit_kzalloc(test, sizeof(*dynamic), GFP_KERNEL);
 	struct task_struct *caller;
@@ -805,7 +807,7 @@ static void code_is_waited_for(struct kunit *test)
 }
 
 /* A task that entered on a CPU that has left since, as hotplug can make it, is waited for, too. */
-static void other_cpus_are_waited_for(struct kunit *test)
+CASE(other_cpus_are_waited_for)
 {
 	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
 	struct ftrace_count *away;
@@ -825,41 +827,3 @@ static void other_cpus_are_waited_for(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, ops->callback);
 	ftrace_free_filter(ops);
 }
-
-static struct kunit_case ops_cases[] = {
-	KUNIT_CASE(large_removals_need_no_memory),
-	KUNIT_CASE(tables_are_cleared_in_batches),
-	KUNIT_CASE(nmis_are_traced),
-	KUNIT_CASE(left_sites_are_left_later),
-	KUNIT_CASE(left_sites_go_with_the_last),
-	KUNIT_CASE(subops_are_started_once),
-	KUNIT_CASE(new_subops_trace_all),
-	KUNIT_CASE(replacements_are_checked),
-	KUNIT_CASE(removals_send_broadcasts),
-	KUNIT_CASE(hashes_lose_text),
-	KUNIT_CASE(counters_need_memory),
-	KUNIT_CASE(counted_ops_need_memory),
-	KUNIT_CASE(the_next_site_is_another),
-	KUNIT_CASE(perf_hears_of_changes),
-	KUNIT_CASE(pages_are_mapped_once),
-	KUNIT_CASE(many_ops_need_memory),
-	KUNIT_CASE(removed_ops_are_not_counted),
-	KUNIT_CASE(last_sites_take_the_trampoline),
-	KUNIT_CASE(direct_callers_come_again),
-	KUNIT_CASE(long_waits_are_reported),
-	KUNIT_CASE(changes_of_nothing_send_no_broadcast),
-	KUNIT_CASE(flags_of_the_owner_stay),
-	KUNIT_CASE(failed_sites_call_no_removed_ops),
-	KUNIT_CASE(code_is_waited_for),
-	KUNIT_CASE(other_cpus_are_waited_for),
-	{ }
-};
-
-static struct kunit_suite ops_suite = {
-	.name = "native_ops",
-	.test_cases = ops_cases,
-	.exit = ftrace_kunit_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&ops_suite);

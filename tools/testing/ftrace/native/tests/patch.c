@@ -172,7 +172,9 @@ static void text_patch(struct kunit *test, const struct text *text, unsigned int
 	KUNIT_EXPECT_EQ(test, memcmp(text->seen, (void *)text->start, text->size), 0);
 }
 
-static void each_page_of_much_text_is_found(struct kunit *test)
+SUITE(patch, NULL, ftrace_kunit_exit);
+
+CASE(each_page_of_much_text_is_found)
 {
 	struct text *text = text_make(test, text_add_sites);
 	unsigned long sent, loads;
@@ -198,7 +200,7 @@ static void each_page_of_much_text_is_found(struct kunit *test)
 	}
 }
 
-static void a_window_may_be_full(struct kunit *test)
+CASE(a_window_may_be_full)
 {
 	struct text *text = text_make(test, text_add_pairs);
 
@@ -221,7 +223,7 @@ static void look_and_be_wanted(void)
 }
 
 /* Some of the changes are those of slots. */
-static void each_step_is_safe_for_other_cpus(struct kunit *test)
+CASE(each_step_is_safe_for_other_cpus)
 {
 	struct text *text = text_make(test, text_add_sites);
 
@@ -291,7 +293,7 @@ static void expect_trap(struct kunit *test, struct ftrace_patch patch, unsigned 
 }
 
 /* A CPU goes on as if it had executed the new instruction. */
-static void traps_go_on(struct kunit *test)
+CASE(traps_go_on)
 {
 	struct text *text = text_make(test, text_add_sites);
 	struct ftrace_patch site = text->patch[0], slot = { .ip = site.ip };
@@ -326,7 +328,7 @@ static void count_held(const char *file)
 }
 
 /* While a task wants the CPU, each chunk has the pipeline for itself. */
-static void other_tasks_get_the_cpu(struct kunit *test)
+CASE(other_tasks_get_the_cpu)
 {
 	static struct ftrace_ops ops;
 	unsigned long sent;
@@ -350,7 +352,7 @@ static void other_tasks_get_the_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
-static void a_barrier_on_each_cpu_is_a_broadcast(struct kunit *test)
+CASE(a_barrier_on_each_cpu_is_a_broadcast)
 {
 	unsigned long sent = native_broadcasts();
 
@@ -358,22 +360,3 @@ static void a_barrier_on_each_cpu_is_a_broadcast(struct kunit *test)
 		arch_ftrace_sync();
 	KUNIT_EXPECT_EQ(test, native_broadcasts() - sent, 1UL);
 }
-
-static struct kunit_case patch_cases[] = {
-	KUNIT_CASE(each_page_of_much_text_is_found),
-	KUNIT_CASE(a_window_may_be_full),
-	KUNIT_CASE(each_step_is_safe_for_other_cpus),
-	KUNIT_CASE(traps_go_on),
-	KUNIT_CASE(other_tasks_get_the_cpu),
-	KUNIT_CASE(a_barrier_on_each_cpu_is_a_broadcast),
-	{ }
-};
-
-static struct kunit_suite patch_suite = {
-	.name = "native_patch",
-	.test_cases = patch_cases,
-	.exit = ftrace_kunit_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&patch_suite);

@@ -80,7 +80,9 @@ static void pids_exit(struct kunit *test)
 	ftrace_kunit_exit(test);
 }
 
-static void lists_choose_tasks(struct kunit *test)
+SUITE(pids, pids_init, pids_exit);
+
+CASE(lists_choose_tasks)
 {
 	native_expect_file(test, PIDS, NONE);
 	native_expect_file(test, NO_PIDS, NONE);
@@ -105,7 +107,7 @@ static void lists_choose_tasks(struct kunit *test)
 }
 
 /* A file that is opened while its instance goes. */
-static void files_of_gone_instances_do_not_open(struct kunit *test)
+CASE(files_of_gone_instances_do_not_open)
 {
 	static const char * const files[] = {
 		"set_ftrace_filter", "set_ftrace_notrace", "set_ftrace_pid", "set_ftrace_notrace_pid",
@@ -125,7 +127,7 @@ static void files_of_gone_instances_do_not_open(struct kunit *test)
 	mutex_unlock(&trace_types_lock);
 }
 
-static void refused_writes_change_nothing(struct kunit *test)
+CASE(refused_writes_change_nothing)
 {
 	struct native_file *f;
 
@@ -179,7 +181,7 @@ static void clear_no_repeats(void *unused)
 	native_echo("instances/p/options/func-no-repeats", 0, "0");
 }
 
-static void options_fail_without_memory(struct kunit *test)
+CASE(options_fail_without_memory)
 {
 	struct native_op op = { set_no_repeats, clear_no_repeats };
 
@@ -187,7 +189,7 @@ static void options_fail_without_memory(struct kunit *test)
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 0U);
 }
 
-static void tracers_come_and_go(struct kunit *test)
+CASE(tracers_come_and_go)
 {
 	unsigned int before;
 
@@ -283,7 +285,7 @@ static int stay_unpreempted(int arg)
 }
 
 /* A switch or a fork may look at the old lists, with preemption off: they are freed later. */
-static void lists_wait_for_readers(struct kunit *test)
+CASE(lists_wait_for_readers)
 {
 	struct task_struct *reader;
 
@@ -296,7 +298,7 @@ static void lists_wait_for_readers(struct kunit *test)
 }
 
 /* A CPU that has checked no task yet traces none. */
-static void other_cpus_wait(struct kunit *test)
+CASE(other_cpus_wait)
 {
 	int *verdict = &per_cpu_ptr(tr->array_buffer.data, 3)->ftrace_ignore_pid;
 
@@ -321,7 +323,7 @@ static void set_mask(unsigned long mask)
 }
 
 /* On a CPU that tracing_cpumask leaves out, trampolines do not call the callback, list or not. */
-static void masked_cpus_call_nothing(struct kunit *test)
+CASE(masked_cpus_call_nothing)
 {
 	static struct ftrace_ops ops;
 
@@ -362,7 +364,7 @@ static void masked_cpus_call_nothing(struct kunit *test)
 }
 
 /* The callback of an ops is its own again when the ops is unregistered. */
-static void callbacks_come_back(struct kunit *test)
+CASE(callbacks_come_back)
 {
 	static struct ftrace_ops ops;
 
@@ -383,7 +385,7 @@ static void callbacks_come_back(struct kunit *test)
 }
 
 /* The option function-fork. */
-static void children_are_traced(struct kunit *test)
+CASE(children_are_traced)
 {
 	echo(test, PIDS, O_TRUNC, "3", 0, "3\n");
 	echo(test, NO_PIDS, O_TRUNC, "6", 0, "6\n");
@@ -408,7 +410,7 @@ static void children_are_traced(struct kunit *test)
 }
 
 /* Numbers of processes, which come last. */
-static void lists_choose_processes(struct kunit *test)
+CASE(lists_choose_processes)
 {
 	static const char * const wrong[] = {
 		"tgid:", "tgid:x", "tgid:12x", "tgid: 12", "tgid12", "x tgid:12", "tgid:12 tgid:", "pid:12",
@@ -431,7 +433,7 @@ static void lists_choose_processes(struct kunit *test)
 }
 
 /* With the option function-fork, the processes that processes make, too. */
-static void child_processes_are_traced(struct kunit *test)
+CASE(child_processes_are_traced)
 {
 	echo(test, PIDS, O_TRUNC, "tgid:30", 0, "tgid:30\n");
 	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/function-fork", 0, "1"), 0);
@@ -449,7 +451,7 @@ static void child_processes_are_traced(struct kunit *test)
 }
 
 /* Words of any length that a number can have. */
-static void long_numbers_are_read(struct kunit *test)
+CASE(long_numbers_are_read)
 {
 	char word[160] = "0x";
 
@@ -465,7 +467,7 @@ static void long_numbers_are_read(struct kunit *test)
 	echo(test, PIDS, O_TRUNC, "", 0, NONE);
 }
 
-static void writes_fail_without_memory(struct kunit *test)
+CASE(writes_fail_without_memory)
 {
 	struct native_op op = {
 		write_pids, clear_pids, "4 5",
@@ -504,7 +506,7 @@ static int write_pids_of_two(void *data)
 	return !ret || second_ops.func == ftrace_kunit_note ? ret : -EINVAL;
 }
 
-static void all_ops_or_none_change(struct kunit *test)
+CASE(all_ops_or_none_change)
 {
 	struct native_op op = {
 		write_pids_of_two, clear_pids, "4",
@@ -543,7 +545,7 @@ static void clear_new_pids(void *data)
 }
 
 /* The first pid of an array makes its guard. */
-static void first_pids_need_memory(struct kunit *test)
+CASE(first_pids_need_memory)
 {
 	struct native_op op = {
 		write_new_pids, clear_new_pids,
@@ -566,38 +568,7 @@ static void files_leave_nothing(struct kunit *test)
 	native_echo(NO_PIDS, O_TRUNC, "");
 }
 
-static void writes_leave_nothing(struct kunit *test)
+CASE(writes_leave_nothing)
 {
 	native_expect_no_leak(test, files_leave_nothing);
 }
-
-static struct kunit_case pids_cases[] = {
-	KUNIT_CASE(lists_choose_tasks),
-	KUNIT_CASE(files_of_gone_instances_do_not_open),
-	KUNIT_CASE(refused_writes_change_nothing),
-	KUNIT_CASE(tracers_come_and_go),
-	KUNIT_CASE(options_fail_without_memory),
-	KUNIT_CASE(other_cpus_wait),
-	KUNIT_CASE(masked_cpus_call_nothing),
-	KUNIT_CASE(lists_wait_for_readers),
-	KUNIT_CASE(callbacks_come_back),
-	KUNIT_CASE(children_are_traced),
-	KUNIT_CASE(lists_choose_processes),
-	KUNIT_CASE(child_processes_are_traced),
-	KUNIT_CASE(long_numbers_are_read),
-	KUNIT_CASE(writes_fail_without_memory),
-	KUNIT_CASE(all_ops_or_none_change),
-	KUNIT_CASE(first_pids_need_memory),
-	KUNIT_CASE(writes_leave_nothing),
-	{ }
-};
-
-static struct kunit_suite pids_suite = {
-	.name = "native_pids",
-	.init = pids_init,
-	.test_cases = pids_cases,
-	.exit = pids_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&pids_suite);

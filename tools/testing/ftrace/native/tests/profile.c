@@ -38,7 +38,9 @@ static void call(unsigned int f, u64 time)
 	ftrace_profile_time((unsigned long)native_funcs[f - 100], time);
 }
 
-static void times_are_summed(struct kunit *test)
+SUITE(profile, profile_init, profile_exit);
+
+CASE(times_are_summed)
 {
 	/* A time without a count has no record. */
 	ftrace_profile_time((unsigned long)native_funcs[108], 5);
@@ -55,7 +57,7 @@ static void times_are_summed(struct kunit *test)
 			   "  native_func_201                          3    6.000 us        2.000 us        0.999 us   \x20\n");
 }
 
-static void averages_are_compared(struct kunit *test)
+CASE(averages_are_compared)
 {
 	call(201, 1000);
 	call(201, 3000);
@@ -67,7 +69,7 @@ static void averages_are_compared(struct kunit *test)
 }
 
 /* The squares of long times have no room. */
-static void squares_overflow(struct kunit *test)
+CASE(squares_overflow)
 {
 	call(201, 5000000000);
 	call(201, 1);
@@ -81,7 +83,7 @@ static void squares_overflow(struct kunit *test)
 }
 
 /* Counts without times, as of functions that have not returned. */
-static void counts_need_no_times(struct kunit *test)
+CASE(counts_need_no_times)
 {
 	for (int i = 0; i < 3; i++)
 		ftrace_profile_hit((unsigned long)native_funcs[101]);
@@ -91,7 +93,7 @@ static void counts_need_no_times(struct kunit *test)
 }
 
 /* A time makes no record: the function was called on another CPU. */
-static void times_need_counts(struct kunit *test)
+CASE(times_need_counts)
 {
 	ftrace_profile_time((unsigned long)native_funcs[102], 9000);
 	ftrace_profile_hit((unsigned long)native_funcs[102]);
@@ -99,7 +101,7 @@ static void times_need_counts(struct kunit *test)
 }
 
 /* The filter of the top trace array says what is counted. */
-static void filters_choose_functions(struct kunit *test)
+CASE(filters_choose_functions)
 {
 	for (int i = 0; i < 3; i++) {
 		native_funcs[499](1);
@@ -118,7 +120,7 @@ static unsigned int count(const char *word)
 }
 
 /* The table has room for the functions that there were, and for a quarter more. */
-static void tables_fill(struct kunit *test)
+CASE(tables_fill)
 {
 	for (unsigned long ip = 0x1000; ip < 0x1000 + 1500; ip++)
 		for (int i = 0; i < 2; i++)
@@ -144,7 +146,7 @@ static int call_there(void *unused)
 }
 
 /* Each CPU has a list of its own, wherever the records are in memory. */
-static void cpus_have_lists(struct kunit *test)
+CASE(cpus_have_lists)
 {
 	for (int cpu = 1; cpu < 4; cpu++)
 		kthread_stop(kthread_run_on_cpu(call_there, NULL, cpu, "profile/%u"));
@@ -162,7 +164,7 @@ static void cpus_have_lists(struct kunit *test)
 	}
 }
 
-static void wrong_words_are_refused(struct kunit *test)
+CASE(wrong_words_are_refused)
 {
 	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, ""), 0);
 	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "nosuch"), -EINVAL);
@@ -177,26 +179,3 @@ static void wrong_words_are_refused(struct kunit *test)
 	native_expect_file(test, STAT, HEADER);
 	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "0"), 0);
 }
-
-static struct kunit_case profile_cases[] = {
-	KUNIT_CASE(times_are_summed),
-	KUNIT_CASE(averages_are_compared),
-	KUNIT_CASE(squares_overflow),
-	KUNIT_CASE(counts_need_no_times),
-	KUNIT_CASE(times_need_counts),
-	KUNIT_CASE(filters_choose_functions),
-	KUNIT_CASE(tables_fill),
-	KUNIT_CASE(cpus_have_lists),
-	KUNIT_CASE(wrong_words_are_refused),
-	{ }
-};
-
-static struct kunit_suite profile_suite = {
-	.name = "native_profile",
-	.init = profile_init,
-	.test_cases = profile_cases,
-	.exit = profile_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&profile_suite);

@@ -186,7 +186,9 @@ static void expect_all_records(struct kunit *test, bool timed)
 	KUNIT_EXPECT_EQ(test, call_it(ftrace_kunit_func1, caller), 6);
 }
 
-static void calls_have_returns(struct kunit *test)
+SUITE(returns, NULL, ftrace_kunit_exit);
+
+CASE(calls_have_returns)
 {
 	for (unsigned int timed = 0; timed < 2; timed++) {
 		KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, recorder_stop, NULL), 0);
@@ -346,7 +348,7 @@ static int step_call(void *func)
 	return ret;
 }
 
-static void callers_are_found_at_each_step(struct kunit *test)
+CASE(callers_are_found_at_each_step)
 {
 	skip_if_sanitized(test);
 	native_interrupts = on_step;
@@ -384,7 +386,7 @@ static void leave_entry(void)
 }
 
 /* What does not return, as when the machine is suspended, leaves entries above the right one. */
-static void entries_that_are_left_are_dropped(struct kunit *test)
+CASE(entries_that_are_left_are_dropped)
 {
 	skip_if_sanitized(test);
 	for (unsigned int timed = 0; timed < 2; timed++) {
@@ -419,7 +421,7 @@ static int stay_in_call(void *data)
 }
 
 /* Nobody waits for a task that is in a function, and it returns when the recorder is gone. */
-static void tasks_return_when_nothing_is_recorded(struct kunit *test)
+CASE(tasks_return_when_nothing_is_recorded)
 {
 	skip_if_sanitized(test);
 	for (unsigned int timed = 0; timed < 2; timed++) {
@@ -446,7 +448,7 @@ static void tasks_return_when_nothing_is_recorded(struct kunit *test)
 }
 
 /* There is one recorder with returns, of those with times and of the others; or none without memory. */
-static void one_recorder_has_returns(struct kunit *test)
+CASE(one_recorder_has_returns)
 {
 	struct ftrace_flight *other = ftrace_flight_make(SZ_16K, NULL, false);
 	static struct task_struct task;
@@ -474,7 +476,7 @@ static void note_call(unsigned long ip, unsigned long parent_ip, struct ftrace_o
 }
 
 /* While another ops wants the function, the call alone is recorded. */
-static void others_have_a_trampoline(struct kunit *test)
+CASE(others_have_a_trampoline)
 {
 	static struct ftrace_ops other = { .func = note_call };
 
@@ -497,7 +499,7 @@ static void set_guard(struct kunit *test, struct ftrace_guard *guard)
 }
 
 /* Calls of a task that is turned away are not recorded, and return to their callers. */
-static void guards_turn_tasks_away(struct kunit *test)
+CASE(guards_turn_tasks_away)
 {
 	for (unsigned int timed = 0; timed < 2; timed++) {
 		unsigned long top, caller;
@@ -572,7 +574,7 @@ static void snap_read(const struct ftrace_flight_cpu *c, u64 from)
 }
 
 /* Take a snapshot at each third step of a call: what is recorded before and after it fits together. */
-static void snapshots_part_calls_from_returns(struct kunit *test)
+CASE(snapshots_part_calls_from_returns)
 {
 	skip_if_sanitized(test);
 	for (unsigned int timed = 0; timed < 2; timed++) {
@@ -690,7 +692,7 @@ static void check_only(struct host_regs *regs, bool step)
 		check_step(regs);
 }
 
-static void quick_calls_are_taken_back(struct kunit *test)
+CASE(quick_calls_are_taken_back)
 {
 	unsigned long top = current->flight_returns, caller;
 	u64 from;
@@ -753,7 +755,7 @@ static void stays_step(struct host_regs *regs, bool step)
 	stepped.nested = false;
 }
 
-static void interrupts_leave_calls_in_order(struct kunit *test)
+CASE(interrupts_leave_calls_in_order)
 {
 	unsigned int kept = 0, left;
 
@@ -829,7 +831,7 @@ static int calls_until_stop(void *unused)
 }
 
 /* What a copy has is there later, too, until it is overwritten; so is its time. */
-static void readers_find_what_stays(struct kunit *test)
+CASE(readers_find_what_stays)
 {
 	static struct found found[2][MAX_FOUND];
 	struct task_struct *task;
@@ -860,25 +862,3 @@ static void readers_find_what_stays(struct kunit *test)
 	native_interrupts = NULL;
 	recorder_stop(NULL);
 }
-
-static struct kunit_case returns_cases[] = {
-	KUNIT_CASE(calls_have_returns),
-	KUNIT_CASE(callers_are_found_at_each_step),
-	KUNIT_CASE(entries_that_are_left_are_dropped),
-	KUNIT_CASE(tasks_return_when_nothing_is_recorded),
-	KUNIT_CASE(one_recorder_has_returns),
-	KUNIT_CASE(others_have_a_trampoline),
-	KUNIT_CASE(guards_turn_tasks_away),
-	KUNIT_CASE(snapshots_part_calls_from_returns),
-	KUNIT_CASE(quick_calls_are_taken_back),
-	KUNIT_CASE(interrupts_leave_calls_in_order),
-	KUNIT_CASE(readers_find_what_stays),
-	{ }
-};
-
-static struct kunit_suite returns_suite = {
-	.name = "native_returns",
-	.test_cases = returns_cases,
-};
-
-kunit_test_suite(returns_suite);

@@ -92,7 +92,9 @@ static void share_exit(struct kunit *test)
 	ftrace_kunit_exit(test);
 }
 
-static void all_owners_are_asked(struct kunit *test)
+SUITE(share, share_init, share_exit);
+
+CASE(all_owners_are_asked)
 {
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
 	KUNIT_EXPECT_STREQ(test, take_heard(), "+ + + +");
@@ -110,7 +112,7 @@ static void stay_inside(unsigned long ip, unsigned long parent_ip, struct ftrace
 }
 
 /* An owner has its function for itself again when no task is in the other callback any more. */
-static void owners_are_told_last(struct kunit *test)
+CASE(owners_are_told_last)
 {
 	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
 	struct task_struct *caller;
@@ -140,7 +142,7 @@ static void lose_func1(void *unused)
 }
 
 /* Neither before nor after an owner is asked an error without memory leaves anything. */
-static void questions_need_memory(struct kunit *test)
+CASE(questions_need_memory)
 {
 	const struct native_op op = { get_func1, lose_func1 };
 
@@ -156,7 +158,7 @@ static void questions_need_memory(struct kunit *test)
  * A function has one direct caller. Another one is refused before it is asked to share any of its
  * functions: those on both sides of the function have none.
  */
-static void the_second_is_not_asked(struct kunit *test)
+CASE(the_second_is_not_asked)
 {
 	static struct owner late;
 
@@ -181,7 +183,7 @@ static void the_second_is_not_asked(struct kunit *test)
 }
 
 /* Who has agreed is told of the refusal. Who has refused, or was not asked, hears no more. */
-static void refusals_are_told(struct kunit *test)
+CASE(refusals_are_told)
 {
 	unsigned int told = 0;
 
@@ -204,7 +206,7 @@ static void refusals_are_told(struct kunit *test)
 }
 
 /* If the registration fails after all have agreed, those are told whose caller is alone again. */
-static void rivals_go_on_sharing(struct kunit *test)
+CASE(rivals_go_on_sharing)
 {
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, func_of(1), true), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&rival), 0);
@@ -216,7 +218,7 @@ static void rivals_go_on_sharing(struct kunit *test)
 }
 
 /* Only an ops that changes the instruction pointer asks. */
-static void others_ask_nobody(struct kunit *test)
+CASE(others_ask_nobody)
 {
 	redirect.flags = 0;
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), 0);
@@ -225,7 +227,7 @@ static void others_ask_nobody(struct kunit *test)
 }
 
 /* A filter can have an address that is no site any more: the module of the function has gone. */
-static void functions_of_modules_go(struct kunit *test)
+CASE(functions_of_modules_go)
 {
 	test_func_t func = (test_func_t)native_mod_ips[1];
 
@@ -240,7 +242,7 @@ static void functions_of_modules_go(struct kunit *test)
 }
 
 /* An ops that changes the instruction pointer must have a filter. */
-static void filters_stay(struct kunit *test)
+CASE(filters_stay)
 {
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&redirect, NULL, 0, 1), -EINVAL);
@@ -259,7 +261,7 @@ static void switch_on(void *unused)
 }
 
 /* Only who was asked for this ops, and agreed, shares: neither who comes later, nor for another. */
-static void owners_that_were_not_asked_share_nothing(struct kunit *test)
+CASE(owners_that_were_not_asked_share_nothing)
 {
 	struct ftrace_ops *set[] = { &redirect, &owner[0].ops }, *late[] = { &redirect, &owner[3].ops };
 	struct ftrace_ops *others[] = { &rival, &owner[0].ops };
@@ -278,34 +280,9 @@ static void owners_that_were_not_asked_share_nothing(struct kunit *test)
 }
 
 /* While owners are asked, kernel.ftrace_enabled brings back no caller that was not there. */
-static void switching_waits_for_questions(struct kunit *test)
+CASE(switching_waits_for_questions)
 {
 	if (native_sysctl_write("ftrace_enabled", "0") == -EOPNOTSUPP)
 		return;
 	native_expect_waits(test, &direct_mutex, switch_on, NULL);
 }
-
-static struct kunit_case share_cases[] = {
-	KUNIT_CASE(all_owners_are_asked),
-	KUNIT_CASE(owners_are_told_last),
-	KUNIT_CASE(questions_need_memory),
-	KUNIT_CASE(the_second_is_not_asked),
-	KUNIT_CASE(refusals_are_told),
-	KUNIT_CASE(rivals_go_on_sharing),
-	KUNIT_CASE(others_ask_nobody),
-	KUNIT_CASE(functions_of_modules_go),
-	KUNIT_CASE(filters_stay),
-	KUNIT_CASE(owners_that_were_not_asked_share_nothing),
-	KUNIT_CASE(switching_waits_for_questions),
-	{ }
-};
-
-static struct kunit_suite share_suite = {
-	.name = "native_share",
-	.init = share_init,
-	.test_cases = share_cases,
-	.exit = share_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&share_suite);

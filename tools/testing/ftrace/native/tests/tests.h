@@ -4,6 +4,8 @@
  *
  * native_sweep() is the idea: an operation that fails without memory is tried with each of its
  * allocations failing in turn. So each error path runs, and must leave nothing behind.
+ *
+ * A file is a suite: SUITE() comes first, and then the cases, in the order in which they run.
  */
 #ifndef _NATIVE_TESTS_H
 #define _NATIVE_TESTS_H
@@ -13,6 +15,26 @@
 #include "ftrace/tests/ftrace_kunit.h"
 #include "native.h"
 #include "targets.h"
+
+/* Cases stay in this order, so an empty one ends the suite before it. */
+#define __native_case	__used __no_reorder __aligned(8) __section("native_cases")
+#define __no_reorder	__attribute__((no_reorder))
+
+#define SUITE(title, begin, end)						\
+	static struct kunit_case no_case __native_case;				\
+	static struct kunit_suite suite = {					\
+		.name = "native_" #title,					\
+		.test_cases = &no_case + 1,					\
+		.init = begin,							\
+		.exit = end,							\
+		.suite_exit = ftrace_kunit_forget,				\
+	};									\
+	kunit_test_suite(suite)
+
+#define CASE(name)								\
+	static void name(struct kunit *test);					\
+	static struct kunit_case case_##name __native_case = KUNIT_CASE(name);	\
+	static void name(struct kunit *test)
 
 void native_expect_file(struct kunit *test, const char *path, const char *want);
 void native_expect_glob(struct kunit *test, const char *path, const char *glob);

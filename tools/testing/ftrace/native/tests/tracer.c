@@ -88,7 +88,9 @@ static void tracer_exit_case(struct kunit *test)
 	ftrace_kunit_exit(test);
 }
 
-static void calls_are_recorded(struct kunit *test)
+SUITE(tracer, tracer_init_case, tracer_exit_case);
+
+CASE(calls_are_recorded)
 {
 	ftrace_kunit_func1(1);
 	KUNIT_EXPECT_STREQ(test, take_events(), "");
@@ -113,7 +115,7 @@ static void calls_are_recorded(struct kunit *test)
 }
 
 /* While the sites are changed, and on a CPU that records nothing, no event is recorded. */
-static void recording_can_be_off(struct kunit *test)
+CASE(recording_can_be_off)
 {
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
 	WRITE_ONCE(tr->function_enabled, 0);
@@ -133,7 +135,7 @@ static void recording_can_be_off(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, take_events(), "f1 s ");
 }
 
-static void repeats_are_counted(struct kunit *test)
+CASE(repeats_are_counted)
 {
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "options/func-no-repeats", 0, "1"), 0);
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
@@ -170,7 +172,7 @@ static bool note_age(struct trace_entry *entry, void *data)
 	return true;
 }
 
-static void repeats_have_times(struct kunit *test)
+CASE(repeats_have_times)
 {
 	u64 start = sched_clock();
 
@@ -184,7 +186,7 @@ static void repeats_have_times(struct kunit *test)
 }
 
 /* An NMI is recorded, too. */
-static void interrupts_are_recorded(struct kunit *test)
+CASE(interrupts_are_recorded)
 {
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
 	preempt_disable();
@@ -233,7 +235,7 @@ static void expect_parent(struct kunit *test, void *func, void (*caller)(struct 
  * The caller is shown, and not what the graph tracer, which is called before, puts in place of the
  * return address.
  */
-static void callers_are_shown(struct kunit *test)
+CASE(callers_are_shown)
 {
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&graph.ops, "ftrace_kunit_func1", 18, 1), 0);
@@ -243,7 +245,7 @@ static void callers_are_shown(struct kunit *test)
 }
 
 /* A function that ends with a jump leaves the next one what the graph tracer has put in place. */
-static void callers_of_jumps_are_shown(struct kunit *test)
+CASE(callers_of_jumps_are_shown)
 {
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "set_ftrace_filter", O_TRUNC, "native_func_100"), 0);
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
@@ -254,7 +256,7 @@ static void callers_of_jumps_are_shown(struct kunit *test)
 }
 
 /* The options may change while the tracer runs, and are kept while it does not. */
-static void options_change(struct kunit *test)
+CASE(options_change)
 {
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/func_stack_trace", 0, "1"), 0);
@@ -298,7 +300,7 @@ static void stop_tracer(void *data)
 	native_echo(DIR "current_tracer", 0, "nop");
 }
 
-static void tracers_fail_without_memory(struct kunit *test)
+CASE(tracers_fail_without_memory)
 {
 	unsigned int probes;
 	struct native_op op = { start_tracer, stop_tracer, "function" };
@@ -333,7 +335,7 @@ static void switch_option_back(void *data)
 	native_echo(DIR "options/func-no-repeats", 0, "0");
 }
 
-static void options_fail_without_memory(struct kunit *test)
+CASE(options_fail_without_memory)
 {
 	struct native_op op = { switch_option, switch_option_back };
 
@@ -354,7 +356,7 @@ static bool stays_on(void)
 }
 
 /* kernel.ftrace_enabled */
-static void functions_can_be_switched_off(struct kunit *test)
+CASE(functions_can_be_switched_off)
 {
 	static struct ftrace_ops ops;
 
@@ -398,7 +400,7 @@ static void switch_on(void *data)
 	native_sysctl_write("ftrace_enabled", "1");
 }
 
-static void switches_fail_without_memory(struct kunit *test)
+CASE(switches_fail_without_memory)
 {
 	struct native_op op = { switch_off, switch_on };
 
@@ -440,7 +442,7 @@ static const char *calls_of_all(void)
  * For each site in turn, if it has unexpected bytes: a change that names it is refused and changes nothing, and
  * any other works for all other sites. The site is listed, alone.
  */
-static void one_bad_site_is_no_harm(struct kunit *test)
+CASE(one_bad_site_is_no_harm)
 {
 	static const test_func_t funcs[] = {
 		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
@@ -482,7 +484,7 @@ static void one_bad_site_is_no_harm(struct kunit *test)
 #define ENTRIES		"# entries-in-buffer/entries-written: *\n#\n"
 
 /* The header of the flight recorder follows the options that its lines follow. */
-static void headers_follow_options(struct kunit *test)
+CASE(headers_follow_options)
 {
 	static const struct {
 		const char *option, *on, *off, *header;
@@ -512,7 +514,7 @@ static void headers_follow_options(struct kunit *test)
 }
 
 /* What "ftdump -N" of kdb counts from. */
-static void recorded_calls_are_entries(struct kunit *test)
+CASE(recorded_calls_are_entries)
 {
 	struct ftrace_ops ops = { };
 	/* The recorder takes addresses of the kernel only. */
@@ -528,7 +530,7 @@ static void recorded_calls_are_entries(struct kunit *test)
 }
 
 /* No memory for a recorder: those that have ended are freed first. */
-static void rings_are_waited_for(struct kunit *test)
+CASE(rings_are_waited_for)
 {
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	native_lazy_work(true);
@@ -596,7 +598,7 @@ static void record_graph_call(unsigned int depth)
 }
 
 /* Calls are spread over the time between others, but not to the other side of an event. */
-static void calls_stay_before_events(struct kunit *test)
+CASE(calls_stay_before_events)
 {
 	struct ftrace_flight_cursor cursor;
 	struct ftrace_flight_call call;
@@ -652,7 +654,7 @@ static bool flight_records(void)
 }
 
 /* Another recorder takes the place of the one that runs; without memory, that one goes on. */
-static void recorders_change(struct kunit *test)
+CASE(recorders_change)
 {
 	struct native_op op = { switch_time, switch_time_back, .lenient = true };
 	long left = native_pages_left;
@@ -707,7 +709,7 @@ static void switch_thresh_back(void *data)
  * With calls and returns that have times, a threshold begins anew at the top level; without memory,
  * the recorder goes on. It is in cycles, which are ns here. Without times, it is refused in words.
  */
-static void thresholds_change(struct kunit *test)
+CASE(thresholds_change)
 {
 	struct native_op op = { switch_thresh, switch_thresh_back, .lenient = true };
 	const struct ftrace_flight *flight;
@@ -872,7 +874,7 @@ static const char *read_pages(struct kunit *test)
 }
 
 /* Calls and events are merged by their times. Meanwhile recording goes on. trace_pipe has no calls. */
-static void recorders_are_read(struct kunit *test)
+CASE(recorders_are_read)
 {
 	struct native_file *f;
 
@@ -974,7 +976,7 @@ static int go_on_elsewhere(void *unused)
 	"-outer() { /* <-other */\n" \
 	duration "} /* outer */\n"
 
-static void returns_make_a_tree(struct kunit *test)
+CASE(returns_make_a_tree)
 {
 	native_symbols = tree_symbols;
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/context-info", 0, "0"), 0);
@@ -1016,7 +1018,7 @@ static void returns_make_a_tree(struct kunit *test)
 }
 
 /* In pages nothing is known of a call that is older than what is missing, or than very many tasks. */
-static void pages_forget_calls(struct kunit *test)
+CASE(pages_forget_calls)
 {
 	struct native_file *f;
 
@@ -1064,7 +1066,7 @@ static void pages_forget_calls(struct kunit *test)
 }
 
 /* The same in pages: full ones, an event of its own for a late time, long and lost events. */
-static void recorders_are_read_in_pages(struct kunit *test)
+CASE(recorders_are_read_in_pages)
 {
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
 	record_calls(150);
@@ -1105,7 +1107,7 @@ static void recorders_are_read_in_pages(struct kunit *test)
 }
 
 /* Who waits for a full page gets less only if no more will come. */
-static void full_pages_are_waited_for(struct kunit *test)
+CASE(full_pages_are_waited_for)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct trace_iterator iter = { .tr = tr, .array_buffer = &tr->array_buffer };
@@ -1139,7 +1141,7 @@ static int read_text(void *data)
 	return strstr(text, "# no memory to read") ? -ENOMEM : min(ret, 0);
 }
 
-static void recorders_are_not_read_without_memory(struct kunit *test)
+CASE(recorders_are_not_read_without_memory)
 {
 	struct native_op text = { read_text, NULL, DIR "trace", .lenient = true };
 	struct native_op pages = { read_text, NULL, DIR "per_cpu/cpu0/trace_pipe_raw" };
@@ -1207,7 +1209,7 @@ static unsigned int dump(struct kunit *test, u64 begin, bool kdb)
 }
 
 /* Each dump shows all, unless the tracer has ended meanwhile. Not the snapshot. */
-static void recorders_are_dumped(struct kunit *test)
+CASE(recorders_are_dumped)
 {
 	struct trace_iterator iter = { .snapshot = true };
 	u64 begin = ring_buffer_time_stamp(tr->array_buffer.buffer);
@@ -1235,7 +1237,7 @@ static void recorders_are_dumped(struct kunit *test)
 }
 
 /* Not with a clock that has nothing to do with the time stamp counter. Another one clears. */
-static void recorders_have_a_clock(struct kunit *test)
+CASE(recorders_have_a_clock)
 {
 	static const char * const clocks[] = { "x86-tsc", "perf", "global", "local" };
 
@@ -1262,7 +1264,7 @@ static void recorders_have_a_clock(struct kunit *test)
 }
 
 /* The name of a task is saved if the task has made calls. */
-static void names_are_saved_of_callers(struct kunit *test)
+CASE(names_are_saved_of_callers)
 {
 	static struct task_struct other = { .pid = 1999 };
 	const struct ftrace_flight_cpu *c;
@@ -1376,7 +1378,7 @@ static int spare_rings(bool wanted)
  * CPUs that are not online have no ring of a flight recorder, and get one when they come, and one
  * for snapshots. If there is no memory then, they record nothing, or have no snapshot.
  */
-static void rings_come_with_cpus(struct kunit *test)
+CASE(rings_come_with_cpus)
 {
 	const struct ftrace_flight_cpu *cpu[NATIVE_ONLINE + 3];
 
@@ -1412,7 +1414,7 @@ static void rings_come_with_cpus(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
 }
 
-static void recorders_are_counted(struct kunit *test)
+CASE(recorders_are_counted)
 {
 	static struct trace_seq s;
 	char size[16];
@@ -1453,7 +1455,7 @@ static void recorders_are_counted(struct kunit *test)
 }
 
 /* As the file snapshot does: of one CPU or of all. Events go on to mark the rings that record. */
-static void snapshots_are_taken(struct kunit *test)
+CASE(snapshots_are_taken)
 {
 	struct trace_array *other = top_trace_array();
 	const struct ftrace_flight_cpu *c;
@@ -1517,7 +1519,7 @@ static void snapshots_are_taken(struct kunit *test)
 }
 
 /* A recorder that has ended is off, and when it is gone, events do not mark it. */
-static void recorders_end(struct kunit *test)
+CASE(recorders_end)
 {
 	struct ftrace_flight *flight;
 
@@ -1533,7 +1535,7 @@ static void recorders_end(struct kunit *test)
 }
 
 /* Who reads the trace gets a copy. Without memory for it, nothing is recorded, and all can know. */
-static void readers_get_copies(struct kunit *test)
+CASE(readers_get_copies)
 {
 	struct trace_iterator iter = { .tr = tr, .array_buffer = &tr->array_buffer };
 	unsigned long module = MODULES_END - PAGE_SIZE;
@@ -1573,50 +1575,3 @@ static void readers_get_copies(struct kunit *test)
 	KUNIT_EXPECT_NE(test, ftrace_flight_name(module, now), module);
 	ftrace_flight_close(&iter);
 }
-
-static struct kunit_case tracer_cases[] = {
-	KUNIT_CASE(calls_are_recorded),
-	KUNIT_CASE(one_bad_site_is_no_harm),
-	KUNIT_CASE(recording_can_be_off),
-	KUNIT_CASE(repeats_are_counted),
-	KUNIT_CASE(repeats_have_times),
-	KUNIT_CASE(interrupts_are_recorded),
-	KUNIT_CASE(callers_are_shown),
-	KUNIT_CASE(callers_of_jumps_are_shown),
-	KUNIT_CASE(options_change),
-	KUNIT_CASE(tracers_fail_without_memory),
-	KUNIT_CASE(options_fail_without_memory),
-	KUNIT_CASE(functions_can_be_switched_off),
-	KUNIT_CASE(switches_fail_without_memory),
-	KUNIT_CASE(headers_follow_options),
-	KUNIT_CASE(rings_come_with_cpus),
-	KUNIT_CASE(recorded_calls_are_entries),
-	KUNIT_CASE(rings_are_waited_for),
-	KUNIT_CASE(calls_stay_before_events),
-	KUNIT_CASE(recorders_change),
-	KUNIT_CASE(thresholds_change),
-	KUNIT_CASE(recorders_are_read),
-	KUNIT_CASE(returns_make_a_tree),
-	KUNIT_CASE(pages_forget_calls),
-	KUNIT_CASE(recorders_are_read_in_pages),
-	KUNIT_CASE(full_pages_are_waited_for),
-	KUNIT_CASE(recorders_are_not_read_without_memory),
-	KUNIT_CASE(recorders_are_dumped),
-	KUNIT_CASE(recorders_are_counted),
-	KUNIT_CASE(recorders_have_a_clock),
-	KUNIT_CASE(names_are_saved_of_callers),
-	KUNIT_CASE(snapshots_are_taken),
-	KUNIT_CASE(recorders_end),
-	KUNIT_CASE(readers_get_copies),
-	{ }
-};
-
-static struct kunit_suite tracer_suite = {
-	.name = "native_tracer",
-	.init = tracer_init_case,
-	.test_cases = tracer_cases,
-	.exit = tracer_exit_case,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&tracer_suite);

@@ -72,7 +72,9 @@ static void expect_layout(struct kunit *test, unsigned int t, unsigned long tram
 	KUNIT_EXPECT_EQ(test, *(u8 *)(tramp + size - 1), INT3_INSN_OPCODE);
 }
 
-static void layouts_are_known(struct kunit *test)
+SUITE(tramps, NULL, ftrace_kunit_exit);
+
+CASE(layouts_are_known)
 {
 	struct ftrace_guard *guard = ftrace_guard_make(1);
 
@@ -151,7 +153,7 @@ static void tramp_free(struct ftrace_tramp *tramp)
 }
 
 /* Behind a trampoline, and where there was none yet, nothing can be executed. */
-static void memory_has_traps(struct kunit *test)
+CASE(memory_has_traps)
 {
 	const struct ftrace_call call = { .func = ftrace_kunit_note_x, .ops = &ops[0] };
 	struct ftrace_tramp *tramp = tramp_make(&call, 1, false);
@@ -209,7 +211,7 @@ static void expect_records(struct kunit *test, const struct ftrace_tramp *tramp,
 	KUNIT_EXPECT_EQ(test, ftrace_tramp_template_ip(at + 1), start + 1);
 }
 
-static void layouts_of_recorders_are_known(struct kunit *test)
+CASE(layouts_of_recorders_are_known)
 {
 	recorders_make(test);
 	for (unsigned int n = 0; n < 16; n++) {
@@ -241,7 +243,7 @@ static void put_recorder(void *data)
 	flights[0] = NULL;
 }
 
-static void recorders_need_memory(struct kunit *test)
+CASE(recorders_need_memory)
 {
 	struct native_op op = { make_recorder, put_recorder, "name" };
 
@@ -273,7 +275,7 @@ static void record_func1(struct kunit *test, struct ftrace_ops *op, unsigned int
 }
 
 /* A guard turns the task away from its own recorder only. */
-static void recorders_have_guards(struct kunit *test)
+CASE(recorders_have_guards)
 {
 	static struct ftrace_ops flight_ops[2];
 
@@ -299,7 +301,7 @@ static void recorders_have_guards(struct kunit *test)
  * The word of a guard may be far away, as that of a counter below. It is compared by way of a
  * register that the traced function's caller has no value in: before a record, nothing is saved.
  */
-static void far_guards_keep_registers(struct kunit *test)
+CASE(far_guards_keep_registers)
 {
 	static struct ftrace_guard far;
 	static int word;
@@ -329,7 +331,7 @@ static void far_guards_keep_registers(struct kunit *test)
 }
 
 /* Where a task that records has been interrupted, it gives the CPU to another one at the end. */
-static void recorders_are_preempted(struct kunit *test)
+CASE(recorders_are_preempted)
 {
 	static struct ftrace_ops flight_ops;
 	unsigned long before;
@@ -381,7 +383,7 @@ static void switch_off(const struct ftrace_tramp *tramp, unsigned int n)
  * With SMP, the variables of the kernel image are far from those of a CPU. Seen as variables of the
  * CPU, such counters have addresses that do not fit into an increment.
  */
-static void counters_may_be_far_away(struct kunit *test)
+CASE(counters_may_be_far_away)
 {
 	static struct ftrace_count count[2];
 	struct ftrace_call call[2] = { };
@@ -455,7 +457,7 @@ static void free_backwards(struct kunit *test)
 }
 
 /* A trampoline may fill a piece of memory, and is found up to its last byte. */
-static void large_trampolines_are_found(struct kunit *test)
+CASE(large_trampolines_are_found)
 {
 	static struct ftrace_tramp *large[NR_LARGE];
 	const unsigned int max = 5000;
@@ -519,7 +521,7 @@ static void free_filling(void *unused)
 }
 
 /* A trampoline that needs new memory, which cannot be had, or cannot be made to run. */
-static void new_memory_may_fail(struct kunit *test)
+CASE(new_memory_may_fail)
 {
 	struct native_op op = { make_filling, free_filling };
 	const unsigned int max = 5000;
@@ -542,7 +544,7 @@ static void new_memory_may_fail(struct kunit *test)
 }
 
 /* A trampoline that comes or goes takes nothing from the one behind it. */
-static void neighbours_are_found(struct kunit *test)
+CASE(neighbours_are_found)
 {
 	const struct ftrace_call call = { .func = ftrace_kunit_note_x, .ops = &ops[0] };
 	static struct ftrace_tramp *small[10];
@@ -566,7 +568,7 @@ static void neighbours_are_found(struct kunit *test)
 }
 
 /* Many trampolines need more memory, which is given back when they have gone. */
-static void memory_is_given_back(struct kunit *test)
+CASE(memory_is_given_back)
 {
 	struct ftrace_ops *many = kunit_kcalloc(test, NATIVE_FUNCS, sizeof(*many), GFP_KERNEL);
 	unsigned int before;
@@ -623,7 +625,7 @@ static void remove_crowd(struct kunit *test, struct ftrace_ops *some, unsigned i
 }
 
 /* Ops that come and go where there are many leave their callbacks behind, and few arrays. */
-static void a_crowd_leaves_little(struct kunit *test)
+CASE(a_crowd_leaves_little)
 {
 	const unsigned int nr = 300, last = 200;
 	struct ftrace_ops *some = add_crowd(test, nr);
@@ -652,7 +654,7 @@ static int perf_reg(struct trace_event_call *call, enum trace_reg type, void *da
 }
 
 /* If too much waits to be freed, ops are not registered, but removed; until it is freed. */
-static void what_waits_is_bounded(struct kunit *test)
+CASE(what_waits_is_bounded)
 {
 	const unsigned int nr = 60;
 	struct trace_event_class class = { .reg = perf_reg };
@@ -689,7 +691,7 @@ static test_func_t tramps_func(unsigned int n)
 }
 
 /* A removal changes sites and slots in the order of their addresses, also if the slots came in another order. */
-static void slots_are_switched_off_in_order(struct kunit *test)
+CASE(slots_are_switched_off_in_order)
 {
 	const unsigned int nr = 20;
 	struct ftrace_ops *some = kunit_kcalloc(test, nr, sizeof(*some), GFP_KERNEL);
@@ -732,31 +734,3 @@ static void slots_are_switched_off_in_order(struct kunit *test)
 		unsorted += native_pokes[i - 1].addr >= native_pokes[i].addr;
 	KUNIT_EXPECT_EQ(test, unsorted, 0U);
 }
-
-static struct kunit_case tramps_cases[] = {
-	KUNIT_CASE(layouts_are_known),
-	KUNIT_CASE(layouts_of_recorders_are_known),
-	KUNIT_CASE(memory_has_traps),
-	KUNIT_CASE(recorders_need_memory),
-	KUNIT_CASE(far_guards_keep_registers),
-	KUNIT_CASE(recorders_have_guards),
-	KUNIT_CASE(recorders_are_preempted),
-	KUNIT_CASE(counters_may_be_far_away),
-	KUNIT_CASE(large_trampolines_are_found),
-	KUNIT_CASE(new_memory_may_fail),
-	KUNIT_CASE(neighbours_are_found),
-	KUNIT_CASE(memory_is_given_back),
-	KUNIT_CASE(slots_are_switched_off_in_order),
-	KUNIT_CASE(a_crowd_leaves_little),
-	KUNIT_CASE(what_waits_is_bounded),
-	{ }
-};
-
-static struct kunit_suite tramps_suite = {
-	.name = "native_tramps",
-	.test_cases = tramps_cases,
-	.exit = ftrace_kunit_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&tramps_suite);

@@ -193,7 +193,9 @@ static void run_wait(void *data)
 	w->run(w->arg);
 }
 
-static void operations_wait(struct kunit *test)
+SUITE(waits, NULL, ftrace_kunit_exit);
+
+CASE(operations_wait)
 {
 	native_mod_setup();
 	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
@@ -207,17 +209,3 @@ static void operations_wait(struct kunit *test)
 		native_expect_waits(test, lock_of(waits[i].lock), run_wait, (void *)&waits[i]);
 	}
 }
-
-static struct kunit_case waits_cases[] = {
-	KUNIT_CASE(operations_wait),
-	{ }
-};
-
-static struct kunit_suite waits_suite = {
-	.name = "native_waits",
-	.test_cases = waits_cases,
-	.exit = ftrace_kunit_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&waits_suite);

@@ -35,7 +35,9 @@ static void expect(struct kunit *test, const char *word, const char *functions)
 
 #define FUNC		"native_func_"
 
-static void globs_name_functions(struct kunit *test)
+SUITE(words, words_init, words_exit);
+
+CASE(globs_name_functions)
 {
 	static const char * const tests[][2] = {
 		{ FUNC "201", FUNC "201\n" },
@@ -94,7 +96,7 @@ static void expect_number(struct kunit *test, unsigned int n, bool is_there)
 }
 
 /* The number of a line of available_filter_functions. */
-static void numbers_name_functions(struct kunit *test)
+CASE(numbers_name_functions)
 {
 	unsigned int nr = nr_lines(), more;
 
@@ -126,7 +128,7 @@ static void expect_address(struct kunit *test, unsigned long addr, const char *f
 	expect(test, word, functions);
 }
 
-static void addresses_name_functions(struct kunit *test)
+CASE(addresses_name_functions)
 {
 	unsigned long addr = (unsigned long)native_funcs[101];
 
@@ -140,7 +142,7 @@ static void addresses_name_functions(struct kunit *test)
 }
 
 /* Which modules `:mod:' names. */
-static void words_name_modules(struct kunit *test)
+CASE(words_name_modules)
 {
 	static const char * const tests[][2] = {
 		{ "native_mod_1:mod:native_mod", "native_mod_1 [native_mod]\n" },
@@ -168,7 +170,7 @@ static void words_name_modules(struct kunit *test)
 }
 
 /* The name of a module, such as 8021q, may begin with a digit, and is no number. */
-static void modules_have_no_numbers(struct kunit *test)
+CASE(modules_have_no_numbers)
 {
 	const char *name = native_mod_name;
 
@@ -206,7 +208,7 @@ static void drop_glob(void *unused)
 }
 
 /* A glob never takes the functions of the kernel and leaves out those of a module. */
-static void globs_need_memory(struct kunit *test)
+CASE(globs_need_memory)
 {
 	unsigned int want = 0;
 	struct native_op op = { add_glob, drop_glob, &want, .lenient = true };
@@ -221,7 +223,7 @@ static void globs_need_memory(struct kunit *test)
 }
 
 /* An ops has a filter of its own; its owner calls these. */
-static void bad_lengths_are_refused(struct kunit *test)
+CASE(bad_lengths_are_refused)
 {
 	static struct ftrace_ops ops;
 	unsigned long ips[] = { (unsigned long)native_funcs[101], 1 };
@@ -245,24 +247,3 @@ static void bad_lengths_are_refused(struct kunit *test)
 	native_expect_file(test, FILTER, FUNC "201\n");
 	ftrace_free_filter(&ops);
 }
-
-static struct kunit_case words_cases[] = {
-	KUNIT_CASE(globs_name_functions),
-	KUNIT_CASE(numbers_name_functions),
-	KUNIT_CASE(addresses_name_functions),
-	KUNIT_CASE(words_name_modules),
-	KUNIT_CASE(modules_have_no_numbers),
-	KUNIT_CASE(globs_need_memory),
-	KUNIT_CASE(bad_lengths_are_refused),
-	{ }
-};
-
-static struct kunit_suite words_suite = {
-	.name = "native_words",
-	.init = words_init,
-	.test_cases = words_cases,
-	.exit = words_exit,
-	.suite_exit = ftrace_kunit_forget,
-};
-
-kunit_test_suites(&words_suite);
