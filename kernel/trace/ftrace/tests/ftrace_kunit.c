@@ -59,11 +59,15 @@ int ftrace_kunit_alone(struct kunit *test)
 
 static void kunit_end_ops(struct ftrace_ops *ops)
 {
+	bool registered = ops->flags & FTRACE_OPS_FL_ENABLED;
+	int ret;
+
 	/* An ops that is not registered any more is refused. */
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
-		unregister_ftrace_direct(ops, 0, false);
+		ret = unregister_ftrace_direct(ops, 0, false);
 	else
-		unregister_ftrace_function(ops);
+		ret = unregister_ftrace_function(ops);
+	WARN_ON(registered && ret);
 	ftrace_free_filter(ops);
 }
 
