@@ -227,10 +227,15 @@ void native_mod_release(void)
 #endif
 }
 
-void native_mod_load(void)
+void native_mod_live(void)
 {
 	native_mod_init(true);
 	native_mod_enable();
+}
+
+void native_mod_load(void)
+{
+	native_mod_live();
 	native_mod_started();
 }
 

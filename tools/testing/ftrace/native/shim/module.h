@@ -34,7 +34,8 @@ void native_mod_free_init(void);
 void native_mod_started(void);
 void native_mod_release(void);
 
-/* All steps of a load. */
+/* Its text may run, and its init text has not ended; and all steps of a load. */
+void native_mod_live(void);
 void native_mod_load(void);
 
 #endif

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Commands in set_ftrace_filter: what they do, how the file shows them, how they go. */
-#include <linux/delay.h>
-#include <linux/fs.h>
-#include <linux/ftrace.h>
-#include <linux/kthread.h>
 
-#include "trace.h"
-#include "module.h"
 #include "tests.h"
 
 #define FILTER		"instances/c/set_ftrace_filter"
-#define HEADER		"#### all functions enabled ####\n"
+#define HEADER		NO_FILTER
 
 static struct trace_array *tr;
 
@@ -122,11 +116,9 @@ CASE(commands_keep_their_place)
 
 	older = (struct ftrace_ops){ .func = ftrace_kunit_note };
 	younger = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
-	ftrace_kunit_add_ops(test, &older);
 	ftrace_kunit_add_ops(test, &younger);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&older, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&younger, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&older), 0);
+	register_on(test, &older, ftrace_kunit_func1);
 	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "ftrace_kunit_func[1-3]:traceoff:3"), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&younger), 0);
 	KUNIT_EXPECT_EQ(test, native_echo(FILTER, O_APPEND, "!ftrace_kunit_func3:traceoff:0"), 0);
@@ -142,8 +134,6 @@ CASE(commands_keep_their_place)
 			   "ftrace_kunit_func2 (1)*probe_hit*\n");
 	native_cat("enabled_functions", is, sizeof(is), 100);
 	KUNIT_EXPECT_EQ(test, strlen(is), strlen(was));
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&younger), 0);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&older), 0);
 }
 
 /* Some functions of a command go; the others go on, with their counts. */
@@ -195,20 +185,6 @@ CASE(wrong_commands_are_refused)
 			   "ftrace_kunit_func?:traceoff:count=?\n");
 }
 
-static bool count_stack(struct trace_entry *entry, void *data)
-{
-	*(unsigned int *)data += entry->type == TRACE_STACK;
-	return true;
-}
-
-static unsigned int stacks(void)
-{
-	unsigned int nr = 0;
-
-	native_events(tr, count_stack, &nr);
-	return nr;
-}
-
 CASE(stacks_are_recorded)
 {
 	send(test, "ftrace_kunit_func1:stacktrace:2", 0,
@@ -216,25 +192,25 @@ CASE(stacks_are_recorded)
 	tracer_tracing_off(tr);
 	ftrace_kunit_func1(1);
 	tracer_tracing_on(tr);
-	KUNIT_EXPECT_EQ(test, stacks(), 0U);
+	KUNIT_EXPECT_EQ(test, native_events_of(tr, TRACE_STACK), 0U);
 	ftrace_kunit_func1(1);
-	KUNIT_EXPECT_EQ(test, stacks(), 1U);
+	KUNIT_EXPECT_EQ(test, native_events_of(tr, TRACE_STACK), 1U);
 	native_expect_file(test, FILTER, HEADER "ftrace_kunit_func1:stacktrace:count=1\n");
 	ftrace_kunit_func1(1);
 	ftrace_kunit_func1(1);
-	KUNIT_EXPECT_EQ(test, stacks(), 2U);
+	KUNIT_EXPECT_EQ(test, native_events_of(tr, TRACE_STACK), 2U);
 	send(test, "ftrace_kunit_func2:stacktrace", 0, HEADER
 	     "ftrace_kunit_func2:stacktrace:unlimited\nftrace_kunit_func1:stacktrace:count=0\n");
 	ftrace_kunit_func2(1);
 	ftrace_kunit_func2(1);
-	KUNIT_EXPECT_EQ(test, stacks(), 4U);
+	KUNIT_EXPECT_EQ(test, native_events_of(tr, TRACE_STACK), 4U);
 	/* Empty, a number is unlimited. */
 	send(test, "!*:stacktrace:", 0, HEADER "ftrace_kunit_func2:stacktrace:unlimited\n");
 	send(test, "ftrace_kunit_func3:stacktrace:", 0, HEADER
 	     "ftrace_kunit_func3:stacktrace:count=-1\nftrace_kunit_func2:stacktrace:unlimited\n");
 	ftrace_kunit_func3(1);
 	ftrace_kunit_func3(1);
-	KUNIT_EXPECT_EQ(test, stacks(), 6U);
+	KUNIT_EXPECT_EQ(test, native_events_of(tr, TRACE_STACK), 6U);
 	native_expect_file(test, FILTER, HEADER "ftrace_kunit_func3:stacktrace:count=-1\n"
 			   "ftrace_kunit_func2:stacktrace:unlimited\n");
 }
@@ -260,17 +236,10 @@ CASE(stacks_begin_at_the_function)
 	static struct ftrace_ops crowd[66];
 	unsigned int skip[2][2];
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	kunit_skip(test, "with a sanitizer functions end with calls where they would jump");
-#endif
+	skip_if_sanitized(test);
 	for (unsigned int walk = 0; walk < 2; walk++) {
-		for (unsigned int i = 0; walk && i < ARRAY_SIZE(crowd); i++) {
-			crowd[i] = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
-			ftrace_kunit_add_ops(test, &crowd[i]);
-			KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&crowd[i], ftrace_kunit_func1,
-								  true), 0);
-			KUNIT_ASSERT_EQ(test, register_ftrace_function(&crowd[i]), 0);
-		}
+		if (walk)
+			register_crowd(test, crowd, ARRAY_SIZE(crowd), ftrace_kunit_func1);
 		send(test, "ftrace_kunit_func1", 0, "ftrace_kunit_func1\n");
 		start_function_tracer(test);
 		ftrace_kunit_func1(1);
@@ -286,8 +255,6 @@ CASE(stacks_begin_at_the_function)
 	KUNIT_EXPECT_EQ(test, skip[0][1], skip[0][0] + 1);
 	KUNIT_EXPECT_EQ(test, skip[1][0], skip[0][0] + 1);
 	KUNIT_EXPECT_EQ(test, skip[1][1], skip[0][1] + 1);
-	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++)
-		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&crowd[i]), 0);
 }
 
 /* Functions in the same bucket of a hash are listed once. */
@@ -393,16 +360,6 @@ CASE(data_outlives_its_users)
 	}
 }
 
-static int write_command(void *data)
-{
-	return native_echo(FILTER, O_APPEND, data);
-}
-
-static void remove_command(void *data)
-{
-	native_echo(FILTER, O_APPEND, "!*:traceoff:0");
-}
-
 /* What could not be removed is an error. */
 static int remove_some(void *data)
 {
@@ -420,24 +377,16 @@ static void add_some(void *data)
 	native_echo(FILTER, O_APPEND, "ftrace_kunit_func[12]:traceoff:3");
 }
 
-static int add_more(void *data)
-{
-	return native_echo(FILTER, O_APPEND, "ftrace_kunit_func[34]:traceoff:3");
-}
-
-static void remove_more(void *data)
-{
-	native_echo(FILTER, O_APPEND, "!ftrace_kunit_func[34]:traceoff:0");
-}
-
 CASE(commands_fail_without_memory)
 {
-	struct native_op op = { write_command, remove_command, "ftrace_kunit_func[1-3]:traceoff:3" };
+	struct native_op op = { NATIVE_WRITES(FILTER, O_APPEND, "ftrace_kunit_func[1-3]:traceoff:3",
+					      "!*:traceoff:0") };
 
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 10U);
 	native_expect_file(test, FILTER, HEADER);
 	add_some(NULL);
-	op = (struct native_op){ add_more, remove_more };
+	op = (struct native_op){ NATIVE_WRITES(FILTER, O_APPEND, "ftrace_kunit_func[34]:traceoff:3",
+					       "!ftrace_kunit_func[34]:traceoff:0") };
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 10U);
 	native_echo(FILTER, O_APPEND, "ftrace_kunit_func*:traceoff:3");
 	op = (struct native_op){ remove_some, add_some, .lenient = true };
@@ -447,11 +396,11 @@ CASE(commands_fail_without_memory)
 static void use_commands(struct kunit *test)
 {
 	add_some(NULL);
-	add_more(NULL);
+	native_echo(FILTER, O_APPEND, "ftrace_kunit_func[34]:traceoff:3");
 	remove_some(NULL);
 	native_echo(FILTER, O_APPEND, "ftrace_kunit_func1:traceoff");
 	native_echo(FILTER, O_APPEND, "!ftrace_kunit_func1:traceoff");
-	remove_command(NULL);
+	native_echo(FILTER, O_APPEND, "!*:traceoff:0");
 }
 
 CASE(commands_leave_nothing)

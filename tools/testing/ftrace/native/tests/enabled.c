@@ -7,7 +7,6 @@
 #include <linux/version.h>
 
 #include "ftrace/class.h"
-#include "ftrace/core.h"
 #include "ftrace/hash.h"
 #include "tests.h"
 
@@ -66,8 +65,7 @@ static void share_func1(struct kunit *test)
 static void share_func1_both(struct kunit *test)
 {
 	share_func1(test);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	register_on(test, &redirect, ftrace_kunit_func1);
 	asked = 0;
 }
 
@@ -87,10 +85,8 @@ SUITE(enabled, enabled_init, enabled_exit);
 /* An ops that was refused for a function does not get it when tracing is switched on. */
 CASE(switching_attaches_no_rival)
 {
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func2, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&rival), 0);
+	register_on(test, &redirect, ftrace_kunit_func1);
+	register_on(test, &rival, ftrace_kunit_func2);
 	KUNIT_ASSERT_EQ(test, share_be_refused(&rival, ftrace_kunit_func1), 0);
 
 	switch_functions(test, "0");
@@ -134,10 +130,9 @@ CASE(switched_off_callers_are_asked)
 /* Nor does it get a function that the oldest one shares with a direct caller. */
 CASE(switching_attaches_no_third)
 {
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&direct, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func2, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	register_on(test, &redirect, ftrace_kunit_func1);
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, stub), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&rival), 0);
 	KUNIT_ASSERT_EQ(test, share_be_refused(&rival, ftrace_kunit_func1), 0);
@@ -163,8 +158,7 @@ CASE(switching_asks_nobody)
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&redirect, (unsigned long)ftrace_kunit_func3,
 						   1, 0), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), -EBUSY);
-	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func2, true), 0);
-	KUNIT_EXPECT_EQ(test, register_ftrace_function(&rival), 0);
+	register_on(test, &rival, ftrace_kunit_func2);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&rival, ftrace_kunit_func1, false), -EBUSY);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&rival), 0);
 	switch_functions(test, "1");
@@ -180,12 +174,9 @@ CASE(switching_asks_nobody)
 /* A site with unexpected bytes keeps no other function off. */
 CASE(switching_leaves_a_bad_site_alone)
 {
-	static struct ftrace_ops all;
+	static struct ftrace_ops all = { .func = ftrace_kunit_note, .private = (void *)'a' };
 
-	all = (struct ftrace_ops){ .func = ftrace_kunit_note, .private = (void *)'a' };
-	ftrace_kunit_add_ops(test, &all);
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&all, "ftrace_kunit_func*", 18, 1), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&all), 0);
+	register_on_glob(test, &all, "ftrace_kunit_func*");
 	ftrace_kunit_break_site(test, ftrace_kunit_func4);
 	switch_functions(test, "0");
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The filter files, and the files that list functions, as a user writes and reads them. */
-#include <linux/delay.h>
-#include <linux/fs.h>
-#include <linux/ftrace.h>
 
-#include "trace.h"
-#include "ftrace/core.h"
 #include "ftrace/filter_edit.h"
-#include "module.h"
 #include "tests.h"
 
 #define FILTER		"set_ftrace_filter"
-#define NOTRACE		"set_ftrace_notrace"
-#define NO_FILTER	"#### all functions enabled ####\n"
 #define TRAMP		"\ttramp: ftrace_trampoline+0x0/0x*"
-#define NO_NOTRACE	"#### no functions disabled ####\n"
+#define NOTRACE		"set_ftrace_notrace"
 
 SUITE(files, NULL, ftrace_kunit_exit);
 
@@ -48,6 +40,15 @@ CASE(refused_words_change_nothing)
 	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
 }
 
+/* A command behind a name does not take the name away. */
+CASE(commands_stand_beside_names)
+{
+	echo(test, FILTER, O_APPEND, "native_func_211 native_func_212:traceoff", 0,
+	     "native_func_211\nnative_func_212:traceoff:unlimited\n");
+	echo(test, FILTER, O_APPEND, "!native_func_212:traceoff", 0, "native_func_211\n");
+	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
+}
+
 /* The rest of a word that was too long is no word. */
 CASE(long_words_are_refused)
 {
@@ -56,8 +57,7 @@ CASE(long_words_are_refused)
 
 	echo(test, FILTER, O_TRUNC, "native_func_201", 0, "native_func_201\n");
 	memset(word, 'x', sizeof(word) - 1);
-	f = native_open(FILTER, O_WRONLY | O_TRUNC);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	f = open_file(test, FILTER, O_WRONLY | O_TRUNC);
 	KUNIT_EXPECT_EQ(test, native_write_len(f, word, sizeof(word) - 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, native_write_len(f, "native_func_202 ", 16), -EINVAL);
 	KUNIT_EXPECT_EQ(test, native_write_len(f, "native_func_203 ", 16), -EINVAL);
@@ -78,9 +78,8 @@ CASE(long_words_are_refused)
 CASE(words_are_written_in_pieces)
 {
 	static const char * const pieces[] = { "nat", "ive_func_2", "11", " ", "native_func_212 native" };
-	struct native_file *f = native_open(FILTER, O_RDWR | O_TRUNC);
+	struct native_file *f = open_file(test, FILTER, O_RDWR | O_TRUNC);
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
 	for (unsigned int i = 0; i < ARRAY_SIZE(pieces); i++)
 		KUNIT_EXPECT_EQ(test, native_write(f, pieces[i]), 0);
 	KUNIT_EXPECT_EQ(test, native_write_len(f, NULL, 0), 0);
@@ -90,8 +89,7 @@ CASE(words_are_written_in_pieces)
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "native_func_211\nnative_func_212\nnative_func_213\n");
 
-	f = native_open(FILTER, O_WRONLY | O_TRUNC);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	f = open_file(test, FILTER, O_WRONLY | O_TRUNC);
 	KUNIT_EXPECT_EQ(test, native_write_len(f, (__force char *)NATIVE_BAD_USER, 4), -EFAULT);
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "native_func_211\nnative_func_212\nnative_func_213\n");
@@ -101,10 +99,8 @@ CASE(words_are_written_in_pieces)
 /* What was written is applied when the last of several descriptors is closed. */
 CASE(descriptors_are_counted)
 {
-	struct native_file *f = native_open(FILTER, O_WRONLY | O_TRUNC);
+	struct native_file *f = begin_write(test, FILTER, O_TRUNC, "native_func_211 ");
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
-	KUNIT_EXPECT_EQ(test, native_write(f, "native_func_211 "), 0);
 	KUNIT_EXPECT_EQ(test, native_close_one(f), 0);
 	native_expect_file(test, FILTER, NO_FILTER);
 	KUNIT_EXPECT_EQ(test, native_write(f, "native_func_21"), 0);
@@ -117,21 +113,11 @@ CASE(descriptors_are_counted)
 	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
 
 	/* A write of another task has a reference, too, and may end after the last close. */
-	f = native_open(FILTER, O_WRONLY | O_TRUNC);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	f = open_file(test, FILTER, O_WRONLY | O_TRUNC);
 	KUNIT_EXPECT_EQ(test, native_close_one(f), 0);
 	KUNIT_EXPECT_EQ(test, native_write(f, "native_func_211 "), 0);
 	native_drop(f);
 	native_expect_file(test, FILTER, "native_func_211\n");
-	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
-}
-
-/* A command behind a name does not take the name away. */
-CASE(commands_stand_beside_names)
-{
-	echo(test, FILTER, O_APPEND, "native_func_211 native_func_212:traceoff", 0,
-	     "native_func_211\nnative_func_212:traceoff:unlimited\n");
-	echo(test, FILTER, O_APPEND, "!native_func_212:traceoff", 0, "native_func_211\n");
 	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
 }
 
@@ -145,8 +131,7 @@ CASE(words_wait_for_modules)
 	     "native_mod_3:mod:native_mod\n");
 	echo(test, NOTRACE, O_APPEND, "native_mod_2:mod:other", 0,
 	     "native_mod_2:mod:other\nnative_mod_3:mod:native_mod\n");
-	native_mod_init(true);
-	native_mod_enable();
+	native_mod_live();
 	native_expect_file(test, FILTER, "native_func_201\nnative_mod_1 [native_mod]\n"
 					 "native_mod_3 [native_mod]\nnative_mod_6 [native_mod]\n");
 	native_expect_file(test, NOTRACE, "native_mod_3 [native_mod]\nnative_mod_2:mod:other\n");
@@ -179,8 +164,7 @@ CASE(words_wait_for_modules)
 	echo(test, FILTER, O_APPEND, "!native_mod_6:mod:native_mod", -EINVAL, "");
 	echo(test, FILTER, O_APPEND, "native_func_1[0]1:mod:nat*", -EINVAL, "");
 	/* A second load, in which the module fails. */
-	native_mod_init(true);
-	native_mod_enable();
+	native_mod_live();
 	native_expect_file(test, FILTER, "native_mod_1 [native_mod]\nnative_mod_3 [native_mod]\n");
 	native_mod_release();
 	native_expect_file(test, FILTER, "*_[13]:mod:native_mod\n");
@@ -226,8 +210,7 @@ CASE(words_without_functions_are_no_error)
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_notrace", O_TRUNC, ""), 0);
 	/* Each word waits again, and is shown when the module has failed to load. */
 	native_expect_file(test, "set_ftrace_filter", "");
-	native_mod_init(true);
-	native_mod_enable();
+	native_mod_live();
 	native_mod_release();
 	native_expect_file(test, "set_ftrace_filter", "native_mod_1:mod:native_mod\nnosuch:mod:native_mod\n");
 	native_log_begin();
@@ -236,9 +219,7 @@ CASE(words_without_functions_are_no_error)
 	for (unsigned int n = 1; n < 40 && !native_log_has("is not applied"); n++) {
 		native_mod_release();
 		native_mod_init(true);
-		native_fail_nth(n);
-		native_mod_enable();
-		native_fail_nth(0);
+		WITHOUT(n, native_mod_enable());
 	}
 	KUNIT_EXPECT_TRUE(test, native_log_has("native_mod: a filter that waited for it is not applied, error -12\n"));
 	native_mod_release();
@@ -277,9 +258,7 @@ CASE(files_are_open_during_a_load)
 	native_mod_load();
 	echo(test, FILTER, O_TRUNC, "native_mod_2 native_func_201", 0,
 	     "native_func_201\nnative_mod_2 [native_mod]\n");
-	f = native_open(FILTER, O_WRONLY | O_APPEND);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
-	KUNIT_EXPECT_EQ(test, native_write(f, "native_mod_3 native_func_202 "), 0);
+	f = begin_write(test, FILTER, O_APPEND, "native_mod_3 native_func_202 ");
 	native_mod_release();
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "native_func_201\nnative_func_202\n");
@@ -288,9 +267,7 @@ CASE(files_are_open_during_a_load)
 	native_expect_file(test, FILTER, "native_func_201\nnative_func_202\n");
 	native_mod_release();
 
-	f = native_open(FILTER, O_WRONLY | O_TRUNC);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
-	KUNIT_EXPECT_EQ(test, native_write(f, "native_mod_3:mod:native_mod "), 0);
+	f = begin_write(test, FILTER, O_TRUNC, "native_mod_3:mod:native_mod ");
 	native_mod_load();
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "native_mod_3 [native_mod]\n");
@@ -299,22 +276,11 @@ CASE(files_are_open_during_a_load)
 
 	native_mod_load();
 	native_expect_file(test, FILTER, "native_mod_3 [native_mod]\n");
-	f = native_open(FILTER, O_WRONLY | O_TRUNC);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
-	KUNIT_EXPECT_EQ(test, native_write(f, "native_mod_4 "), 0);
+	f = begin_write(test, FILTER, O_TRUNC, "native_mod_4 ");
 	native_mod_release();
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "");
 	echo(test, FILTER, O_TRUNC, "", 0, NO_FILTER);
-}
-
-static struct native_file *append(struct kunit *test, const char *words)
-{
-	struct native_file *f = native_open(FILTER, O_WRONLY | O_APPEND);
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
-	KUNIT_EXPECT_EQ(test, native_write(f, words), 0);
-	return f;
 }
 
 /* A module comes or goes while a file is open that has words for it. */
@@ -325,7 +291,7 @@ CASE(words_follow_their_module)
 	/* The module goes: the word waits again, and is not shown. */
 	echo(test, FILTER, O_TRUNC, "native_mod_[13]:mod:native_mod", 0, "native_mod_[13]:mod:native_mod\n");
 	native_mod_load();
-	f = append(test, "!* native_func_201 ");
+	f = begin_write(test, FILTER, O_APPEND, "!* native_func_201 ");
 	native_mod_release();
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "native_func_201\n");
@@ -333,7 +299,7 @@ CASE(words_follow_their_module)
 	native_expect_file(test, FILTER, "native_func_201\nnative_mod_1 [native_mod]\n"
 					 "native_mod_3 [native_mod]\n");
 	/* It goes and comes to another place: its functions are in the filter there. */
-	f = append(test, "native_func_202 ");
+	f = begin_write(test, FILTER, O_APPEND, "native_func_202 ");
 	native_mod_release();
 	native_mod_move();
 	native_mod_load();
@@ -343,11 +309,10 @@ CASE(words_follow_their_module)
 	/* Init text goes, and the word of the module does not bring back what was taken out. */
 	native_mod_release();
 	echo(test, FILTER, O_TRUNC, "native_mod_[136]:mod:native_mod", 0, "native_mod_[136]:mod:native_mod\n");
-	native_mod_init(true);
-	native_mod_enable();
+	native_mod_live();
 	native_expect_file(test, FILTER, "native_mod_1 [native_mod]\nnative_mod_3 [native_mod]\n"
 					 "native_mod_6 [native_mod]\n");
-	f = append(test, "!native_mod_1 ");
+	f = begin_write(test, FILTER, O_APPEND, "!native_mod_1 ");
 	native_mod_started();
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, FILTER, "native_mod_3 [native_mod]\n");
@@ -381,7 +346,7 @@ static int write_again_and_again(void *data)
 CASE(writers_take_turns)
 {
 	struct writer writers[] = { { .word = "native_func_201 " }, { .word = "!native_func_2* " } };
-	struct native_file *f = append(test, "");
+	struct native_file *f = begin_write(test, FILTER, O_APPEND, "");
 	struct task_struct *tasks[2];
 
 	for (unsigned int i = 0; i < 2; i++) {
@@ -442,8 +407,7 @@ CASE(instances_leave_nothing)
 	native_expect_no_leak(test, make_and_remove_instance);
 	KUNIT_ASSERT_EQ(test, native_mkdir("a"), 0);
 	KUNIT_EXPECT_EQ(test, native_mkdir("a"), -EEXIST);
-	f = native_open("instances/a/" FILTER, O_RDWR);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	f = open_file(test, "instances/a/" FILTER, O_RDWR);
 	KUNIT_EXPECT_EQ(test, native_rmdir("a"), -EBUSY);
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	KUNIT_EXPECT_EQ(test, native_rmdir("a"), 0);
@@ -456,9 +420,8 @@ CASE(files_have_modes)
 	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(flags); i++) {
-		struct native_file *f = native_open(FILTER, flags[i]);
+		struct native_file *f = open_file(test, FILTER, flags[i]);
 
-		KUNIT_ASSERT_FALSE(test, IS_ERR(f));
 		KUNIT_EXPECT_EQ(test, !!(native_mode(f) & FMODE_PWRITE), flags[i] == O_WRONLY);
 		KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	}
@@ -554,14 +517,10 @@ CASE(instances_need_memory)
 
 	KUNIT_ASSERT_NOT_NULL(test, tr);
 	KUNIT_EXPECT_EQ(test, ftrace_create_function_files(tr, NULL), -EINVAL);
-	native_fail_nth(1);
-	KUNIT_EXPECT_EQ(test, ftrace_allocate_ftrace_ops(tr), -ENOMEM);
-	native_fail_nth(0);
+	KUNIT_EXPECT_EQ(test, WITHOUT(1, ftrace_allocate_ftrace_ops(tr)), -ENOMEM);
 	KUNIT_EXPECT_NULL(test, tr->ops);
 	KUNIT_ASSERT_EQ(test, ftrace_allocate_ftrace_ops(tr), 0);
-	native_fail_nth(1);
-	KUNIT_EXPECT_EQ(test, ftrace_create_function_files(tr, NULL), -ENOMEM);
-	native_fail_nth(0);
+	KUNIT_EXPECT_EQ(test, WITHOUT(1, ftrace_create_function_files(tr, NULL)), -ENOMEM);
 	ftrace_free_ftrace_ops(tr);
 	KUNIT_EXPECT_NULL(test, tr->ops);
 }

@@ -8,11 +8,9 @@
  * recorder, each record is a time, a switch or a call, and each call is in a record or lost.
  */
 #include <linux/ftrace_arch.h>
-#include <linux/kthread.h>
 #include <linux/percpu.h>
 #include <linux/timex.h>
 
-#include "ftrace/core.h"
 #include "ftrace/flight.h"
 #include "tests.h"
 
@@ -554,8 +552,7 @@ static void run(struct kunit *test, bool timed, bool exact)
 	struct ftrace_tramp *tramp;
 
 	KUNIT_ASSERT_NOT_NULL(test, flight);
-	scoped_guard(mutex, &ftrace_lock)
-		tramp = arch_ftrace_tramp_make(&record, 1, false, (unsigned long)flight_landed);
+	tramp = LOCKED(arch_ftrace_tramp_make(&record, 1, false, (unsigned long)flight_landed));
 	KUNIT_ASSERT_NOT_NULL(test, tramp);
 	ftrace_flight_off(flight, false);
 	stop = false;
@@ -571,17 +568,8 @@ static void run(struct kunit *test, bool timed, bool exact)
 		KUNIT_EXPECT_GT(test, writers[i].followed, READS);
 	native_sleep_end();
 	native_interrupts = NULL;
-	scoped_guard(mutex, &ftrace_lock)
-		arch_ftrace_tramp_free(tramp);
+	LOCKED(arch_ftrace_tramp_free(tramp));
 	ftrace_flight_put(flight);
-}
-
-/* A sanitizer has no single steps. */
-static void skip_if_sanitized(struct kunit *test)
-{
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	kunit_skip(test, "a sanitizer has no single steps");
-#endif
 }
 
 SUITE(flight, NULL, ftrace_kunit_exit);

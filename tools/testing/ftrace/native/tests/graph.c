@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the graph tracer needs: ops under one ops, its filter files, and the function profiler. */
-#include <linux/fs.h>
-#include <linux/ftrace.h>
 
-#include "trace.h"
-#include "ftrace/core.h"
 #include "ftrace/profile.h"
-#include "module.h"
-#include "targets.h"
 #include "tests.h"
-
-#define NO_FILTER	"#### all functions enabled ####\n"
-#define NO_NOTRACE	"#### no functions disabled ####\n"
 
 /*
  * The entries, a letter for each user. The returns are only counted: fgraph.c calls the return
@@ -28,30 +19,15 @@ static void note(char letter)
 		calls[len] = letter;
 }
 
-static NATIVE_GRAPH_ENTER(enter_a)
-{
-	note('a');
-	return 1;
-}
+#define USER(letter)							\
+	static NATIVE_GRAPH_ENTER(enter_##letter) { note(#letter[0]); return 1; }	\
+	static NATIVE_GRAPH_RETURN(return_##letter) { returns++; }	\
+	static struct fgraph_ops letter = {				\
+		.entryfunc = enter_##letter, .retfunc = return_##letter	\
+	}
 
-static NATIVE_GRAPH_ENTER(enter_b)
-{
-	note('b');
-	return 1;
-}
-
-static NATIVE_GRAPH_RETURN(return_a)
-{
-	returns++;
-}
-
-static NATIVE_GRAPH_RETURN(return_b)
-{
-	returns++;
-}
-
-static struct fgraph_ops a = { .entryfunc = enter_a, .retfunc = return_a };
-static struct fgraph_ops b = { .entryfunc = enter_b, .retfunc = return_b };
+USER(a);
+USER(b);
 
 static const char *calls_of(test_func_t func)
 {
@@ -174,9 +150,8 @@ CASE(users_name_broken_sites)
 /* Another ops finds a site with wrong bytes. */
 static void fail_site(struct kunit *test, test_func_t func)
 {
-	static struct ftrace_ops ops;
+	static struct ftrace_ops ops = { .func = ftrace_kunit_note };
 
-	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
 	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, func, true), 0);
 	ftrace_kunit_break_site(test, func);
@@ -191,10 +166,7 @@ CASE(users_go_without_memory)
 	/* The classes that the sites go back to have no other sites, and must be made again. */
 	for (int i = 0; i < 2; i++) {
 		other[i] = (struct ftrace_ops){ .func = ftrace_kunit_note };
-		ftrace_kunit_add_ops(test, &other[i]);
-		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&other[i], i ? ftrace_kunit_func2 :
-							  ftrace_kunit_func1, true), 0);
-		KUNIT_ASSERT_EQ(test, register_ftrace_function(&other[i]), 0);
+		register_on(test, &other[i], i ? ftrace_kunit_func2 : ftrace_kunit_func1);
 	}
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&a.ops, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&b.ops, ftrace_kunit_func2, true), 0);
@@ -202,9 +174,7 @@ CASE(users_go_without_memory)
 	for (unsigned int n = 1; n < 20; n++) {
 		KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
 		KUNIT_ASSERT_EQ(test, register_ftrace_graph(&b), 0);
-		native_fail_nth(n);
-		unregister_ftrace_graph(n % 2 ? &a : &b);
-		native_fail_nth(0);
+		WITHOUT(n, unregister_ftrace_graph(n % 2 ? &a : &b));
 		expect_calls(test, n % 2 ? "" : "a", n % 2 ? "b" : "", "");
 		/* The next change looks at all sites. */
 		if (n % 3 == 0) {
@@ -212,9 +182,7 @@ CASE(users_go_without_memory)
 			expect_calls(test, "a", "b", "");
 			unregister_ftrace_graph(n % 2 ? &a : &b);
 		}
-		native_fail_nth(n % 5);
-		unregister_ftrace_graph(n % 2 ? &b : &a);
-		native_fail_nth(0);
+		WITHOUT(n % 5, unregister_ftrace_graph(n % 2 ? &b : &a));
 		expect_calls(test, "", "", "");
 	}
 	for (int i = 0; i < 2; i++)
@@ -222,9 +190,6 @@ CASE(users_go_without_memory)
 	ftrace_kunit_mend_site(ftrace_kunit_func4);
 	native_expect_file(test, "enabled_functions", "");
 }
-
-/* The pid of the task of a case, see kunit.c in shim/. */
-#define OWN		2
 
 /* Is a task turned away that no user wants? What is called for it, and for task 3? */
 static void expect_tasks(struct kunit *test, bool guard, const char *own, const char *three)
@@ -241,22 +206,14 @@ static void expect_tasks(struct kunit *test, bool guard, const char *own, const 
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
 }
 
-static int choose_three(void *data)
-{
-	return native_echo("instances/g/set_ftrace_pid", O_TRUNC, "3");
-}
-
-static void choose_all(void *data)
-{
-	native_echo("instances/g/set_ftrace_pid", O_TRUNC, "");
-}
+#define PIDS	"instances/g/set_ftrace_pid"
 
 /* The ops of all users has a guard while all users have the same. */
 CASE(unwanted_tasks_are_turned_away)
 {
 	struct native_op op = { start_b, stop_b };
 	/* The lists keep pages in store, which they can do without. */
-	struct native_op pids = { choose_three, choose_all, .lenient = true };
+	struct native_op pids = { NATIVE_WRITES(PIDS, O_TRUNC, "3", ""), .lenient = true };
 
 	KUNIT_ASSERT_EQ(test, native_mkdir("g"), 0);
 	a.ops.private = b.ops.private = trace_array_find("g");
@@ -265,7 +222,7 @@ CASE(unwanted_tasks_are_turned_away)
 	a.ops.flags |= FTRACE_OPS_FL_PID;
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&a), 0);
 	expect_tasks(test, false, "a", "a");
-	KUNIT_ASSERT_EQ(test, choose_three(NULL), 0);
+	KUNIT_ASSERT_EQ(test, native_echo(PIDS, O_TRUNC, "3"), 0);
 	expect_tasks(test, true, "", "a");
 	/* A user that wants all tasks comes and goes. */
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&b), 0);
@@ -278,13 +235,13 @@ CASE(unwanted_tasks_are_turned_away)
 	b.ops.flags |= FTRACE_OPS_FL_PID;
 	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&b), 0);
 	expect_tasks(test, true, "", "ab");
-	choose_all(NULL);
+	KUNIT_EXPECT_EQ(test, native_echo(PIDS, O_TRUNC, ""), 0);
 	expect_tasks(test, false, "ab", "ab");
 	KUNIT_EXPECT_GT(test, native_sweep(test, &pids), 2U);
 	expect_tasks(test, false, "ab", "ab");
 	unregister_ftrace_graph(&b);
 	/* The first user starts with a filter of tasks. */
-	KUNIT_ASSERT_EQ(test, choose_three(NULL), 0);
+	KUNIT_ASSERT_EQ(test, native_echo(PIDS, O_TRUNC, "3"), 0);
 	unregister_ftrace_graph(&a);
 	/* As the graph tracer does at its start. */
 	a.entryfunc = enter_a;
@@ -335,9 +292,7 @@ CASE(graph_files_forget_modules)
 	struct native_file *f;
 
 	native_mod_load();
-	f = native_open("set_graph_function", O_WRONLY | O_TRUNC);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
-	KUNIT_EXPECT_EQ(test, native_write(f, "native_mod_1 native_func_201 "), 0);
+	f = begin_write(test, "set_graph_function", O_TRUNC, "native_mod_1 native_func_201 ");
 	native_mod_release();
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_mod_load();
@@ -449,19 +404,9 @@ CASE(profiles_can_leave_children_out)
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
 }
 
-static int start_profile(void *data)
-{
-	return native_echo("function_profile_enabled", 0, "1");
-}
-
-static void stop_profile(void *data)
-{
-	native_echo("function_profile_enabled", 0, "0");
-}
-
 CASE(profiles_fail_without_memory)
 {
-	struct native_op op = { start_profile, stop_profile };
+	struct native_op op = { NATIVE_WRITES("function_profile_enabled", 0, "1", "0") };
 
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "ftrace_kunit_func1"), 0);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);

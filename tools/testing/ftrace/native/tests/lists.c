@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The lists of functions, with all that they can show, and the names that only the core has. */
-#include <linux/fs.h>
-#include <linux/ftrace.h>
 #include <linux/kallsyms.h>
-#include <linux/slab.h>
 #include <linux/stringify.h>
 
 #include "ftrace/class.h"
-#include "ftrace/core.h"
 #include "ftrace/dispatch.h"
 #include "ftrace/kallsyms.h"
 #include "ftrace/names.h"
 #include "ftrace/ops.h"
-#include "module.h"
 #include "tests.h"
-#include "trace.h"
 
 static struct ftrace_ops ops, other, direct;
 static char text[1 << 17];
@@ -25,7 +19,6 @@ static char text[1 << 17];
 
 #define ANY_TRAMP	"ftrace_trampoline+0x0/0x*"
 
-void native_direct_target(void);
 asm(".text\n"
     ".balign 16\n"
     ".globl native_direct_target\n"
@@ -37,6 +30,9 @@ static int lists_init(struct kunit *test)
 	ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .private = (void *)(unsigned long)'a' };
 	other = (struct ftrace_ops){ .func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_RECURSION };
 	direct = (struct ftrace_ops){ };
+	ftrace_kunit_add_ops(test, &ops);
+	ftrace_kunit_add_ops(test, &other);
+	ftrace_kunit_add_ops(test, &direct);
 	return 0;
 }
 
@@ -59,14 +55,10 @@ CASE(alone_and_shared_ops_are_shown)
 {
 	const char *line;
 
-	ftrace_kunit_add_ops(test, &ops);
-	ftrace_kunit_add_ops(test, &other);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on(test, &ops, ftrace_kunit_func1);
 	native_expect_glob(test, "enabled_functions", "ftrace_kunit_func1 (1)           \ttramp: " ANY_TRAMP
 			   " (ftrace_kunit_note+0x0/0x*) ->ftrace_kunit_note+0x0/0x*\n");
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&other, ftrace_kunit_func2, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+	register_on(test, &other, ftrace_kunit_func2);
 	/* What is between the trampoline and the callback, if the callback is alone. */
 	line = line_of(test, "enabled_functions", "ftrace_kunit_func2");
 	KUNIT_ASSERT_NOT_NULL(test, line);
@@ -84,28 +76,21 @@ CASE(alone_and_shared_ops_are_shown)
 
 CASE(direct_callers_are_shown)
 {
-	ftrace_kunit_add_ops(test, &ops);
-	ftrace_kunit_add_ops(test, &direct);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&direct, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct, (unsigned long)native_direct_target), 0);
 	native_expect_glob(test, "enabled_functions",
 			   "ftrace_kunit_func1 (1)     D   M*\tdirect-->native_direct_target+0x0/0x*\n");
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on(test, &ops, ftrace_kunit_func1);
 	native_expect_glob(test, "enabled_functions",
 			   "ftrace_kunit_func1 (2)     D   M  ->ftrace_kunit_note+0x0/0x*\n"
 			   "\tdirect-->native_direct_target+0x0/0x*\n");
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct, 0, false), 0);
 	/* That a direct caller or a live patch was there is never forgotten. */
 	native_expect_glob(test, "enabled_functions", "ftrace_kunit_func1 (1)         M \ttramp: *\n");
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 CASE(failed_functions_are_shown)
 {
-	test_func_t func;
-
-	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "ftrace_kunit_func[34]", 21, 1), 0);
 	ftrace_kunit_break_site(test, ftrace_kunit_func3);
 	native_log_begin();
@@ -117,10 +102,8 @@ CASE(failed_functions_are_shown)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	/* To name a function that failed is an error, however many others are named. */
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func3, true), 0);
-	for (unsigned int i = 0; i < 60; i++) {
-		func = (test_func_t)native_funcs[i];
-		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, func, false), 0);
-	}
+	for (unsigned int i = 0; i < 60; i++)
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, native_funcs[i], false), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), -EINVAL);
 }
 
@@ -139,7 +122,6 @@ CASE(long_names_are_shown)
 {
 	static const char name[] = __stringify(NATIVE_LONG_NAME);
 
-	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_EXPECT_GT(test, native_cat("available_filter_functions", text, sizeof(text), 4096),
 			0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\n" __stringify(NATIVE_LONG_NAME)
@@ -149,26 +131,35 @@ CASE(long_names_are_shown)
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(NATIVE_LONG_NAME), "a");
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(native_after_long), "a");
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+}
+
+/* Read the list of all functions, and call @step after each read, with its number. */
+static void read_in_steps(struct kunit *test, size_t size, void (*step)(unsigned int n))
+{
+	struct native_file *f = open_file(test, "available_filter_functions", O_RDONLY);
+	ssize_t len = 0, ret;
+
+	for (unsigned int n = 0; (ret = native_read(f, text + len, size)) > 0; n++) {
+		len += ret;
+		text[len] = 0;
+		step(n);
+	}
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+}
+
+static void come_and_go(unsigned int n)
+{
+	if (n == 1)
+		native_mod_load();
+	if (n == 3)
+		native_mod_release();
 }
 
 /* Functions come and go between two reads of a list. */
 CASE(lists_change_between_reads)
 {
-	struct native_file *f = native_open("available_filter_functions", O_RDONLY);
-	ssize_t len = 0, ret;
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
-	for (unsigned int n = 0; (ret = native_read(f, text + len, 1000)) > 0; n++) {
-		len += ret;
-		if (n == 1)
-			native_mod_load();
-		if (n == 3)
-			native_mod_release();
-	}
-	text[len] = 0;
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	KUNIT_EXPECT_EQ(test, native_close(f), 0);
+	read_in_steps(test, 1000, come_and_go);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\nnative_func_598\nnative_func_599\n"));
 	KUNIT_EXPECT_NULL(test, strstr(text, "native_mod"));
 	/* Each function once. */
@@ -180,6 +171,19 @@ CASE(lists_change_between_reads)
 	}
 }
 
+/* So many reads behind the first function of the module, it has started. */
+static unsigned int reads_left;
+
+static void start(unsigned int n)
+{
+	if (!reads_left || !strstr(text, "native_mod_0"))
+		return;
+	if (--reads_left == 1)
+		native_mod_free_init();
+	if (!reads_left)
+		native_mod_started();
+}
+
 /*
  * When a module has started, first the sites of its init code go, then the symbols change: each
  * between two reads. Each function that stays is listed once, with its name.
@@ -187,29 +191,12 @@ CASE(lists_change_between_reads)
 CASE(symbols_change_between_reads)
 {
 	for (unsigned int reads = 2; reads < 6; reads++) {
-		struct native_file *f = native_open("available_filter_functions", O_RDONLY);
-		unsigned int left;
 		const char *at;
-		size_t len = 0;
-		ssize_t ret;
 
-		KUNIT_ASSERT_FALSE(test, IS_ERR(f));
-		native_mod_init(true);
-		native_mod_enable();
-		left = reads;
-		while ((ret = native_read(f, text + len, 30)) > 0) {
-			len += ret;
-			text[len] = 0;
-			if (!left || !strstr(text, "native_mod_0"))
-				continue;
-			if (--left == 1)
-				native_mod_free_init();
-			if (!left)
-				native_mod_started();
-		}
-		KUNIT_EXPECT_EQ(test, left, 0U);
-		KUNIT_EXPECT_EQ(test, ret, 0);
-		KUNIT_EXPECT_EQ(test, native_close(f), 0);
+		native_mod_live();
+		reads_left = reads;
+		read_in_steps(test, 30, start);
+		KUNIT_EXPECT_EQ(test, reads_left, 0U);
 		at = strstr(text, MOD_LINES);
 		KUNIT_EXPECT_NOT_NULL(test, at);
 		KUNIT_EXPECT_NULL(test, strstr(at ? at + 1 : "", "native_mod_0"));
@@ -217,28 +204,19 @@ CASE(symbols_change_between_reads)
 	}
 }
 
+static void go_behind_the_second(unsigned int n)
+{
+	if (native_module && strstr(text, "native_mod_1"))
+		native_mod_release();
+}
+
 /* A module goes between two reads of its lines: its names are not looked at any more. */
 CASE(modules_go_between_reads)
 {
-	struct native_file *f = native_open("available_filter_functions", O_RDONLY);
-	bool loaded = true;
-	size_t len = 0;
-	ssize_t ret;
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
 	native_mod_load();
-	while ((ret = native_read(f, text + len, 30)) > 0) {
-		len += ret;
-		text[len] = 0;
-		if (loaded && strstr(text, "native_mod_1")) {
-			native_mod_release();
-			loaded = false;
-		}
-	}
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	KUNIT_EXPECT_FALSE(test, loaded);
+	read_in_steps(test, 30, go_behind_the_second);
+	KUNIT_EXPECT_NULL(test, native_module);
 	KUNIT_EXPECT_NULL(test, strstr(text, "native_mod_4"));
-	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 }
 
 /* Without memory for the names of a module, the lists show what kallsyms says. */
@@ -267,10 +245,9 @@ static void read_in_part(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ":mod:native_mod"), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(paths); i++) {
-		struct native_file *f = native_open(paths[i], O_RDONLY);
+		struct native_file *f = open_file(test, paths[i], O_RDONLY);
 		ssize_t got;
 
-		KUNIT_ASSERT_FALSE(test, IS_ERR(f));
 		do {
 			got = native_read(f, text, 40);
 			KUNIT_ASSERT_GT(test, got, 0);
@@ -296,9 +273,7 @@ CASE(trampolines_have_names)
 	const unsigned char *id = (void *)1;
 	char name[KSYM_SYMBOL_LEN], *module;
 
-	ftrace_kunit_add_ops(test, &ops);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on(test, &ops, ftrace_kunit_func1);
 	tramp = ftrace_kunit_tramp(ftrace_kunit_func1);
 	KUNIT_EXPECT_EQ(test, ftrace_mod_address_lookup(tramp + 5, &size, &offset, &module, &id, name),
 			strlen("ftrace_trampoline"));
@@ -320,7 +295,6 @@ CASE(trampolines_have_names)
 	KUNIT_EXPECT_FALSE(test, is_ftrace_trampoline((unsigned long)native_funcs[0]));
 	KUNIT_EXPECT_EQ(test, ftrace_mod_address_lookup((unsigned long)native_funcs[0], &size, &offset,
 							&module, &id, name), 0);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /* perf gets the code of a trampoline in events of less than 64K. */
@@ -394,19 +368,18 @@ CASE(global_filters_are_set)
 	ftrace_set_global_filter(waits, strlen(waits), 0);
 	native_expect_file(test, "set_ftrace_filter", "native_func_331\nnative_func_332\nnative_func_333\n"
 			   "native_func_340\nnative_mod_2:mod:native_mod\n");
-	ftrace_kunit_add_ops(test, &ops);
 	ftrace_ops_set_global_filter(&ops);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-	KUNIT_EXPECT_STRNEQ(test, ftrace_kunit_calls_of((test_func_t)native_funcs[231]), "");
-	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of((test_func_t)native_funcs[232]), "");
+	KUNIT_EXPECT_STRNEQ(test, ftrace_kunit_calls_of(native_funcs[231]), "");
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(native_funcs[232]), "");
 	native_mod_load();
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of((test_func_t)native_mod_ips[1]), "");
 	native_mod_release();
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	ftrace_set_global_notrace(NULL, 0, 1);
-	native_expect_file(test, "set_ftrace_notrace", "#### no functions disabled ####\n");
+	native_expect_file(test, "set_ftrace_notrace", NO_NOTRACE);
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
-	native_expect_file(test, "set_ftrace_filter", "#### all functions enabled ####\n");
+	native_expect_file(test, "set_ftrace_filter", NO_FILTER);
 }
 
 static int set_waiting(void *unused)
@@ -432,29 +405,22 @@ CASE(words_that_wait_have_errors)
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&global_ops, no_command, strlen(no_command), 0),
 			-EINVAL);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 4U);
-	native_expect_file(test, "set_ftrace_filter", "#### all functions enabled ####\n");
+	native_expect_file(test, "set_ftrace_filter", NO_FILTER);
 }
 
 /* While an ops is being unregistered, it cannot be registered. */
 CASE(ends_are_waited_for)
 {
 	/* Only the end of an ops that can be freed is waited for. */
-	struct ftrace_ops *dynamic = kunit_kzalloc(test, sizeof(*dynamic), GFP_KERNEL);
-	int again;
+	struct ftrace_ops *dynamic = native_dynamic_ops(test);
 
-	KUNIT_ASSERT_NOT_NULL(test, dynamic);
 	dynamic->func = ftrace_kunit_note;
-	ftrace_kunit_add_ops(test, dynamic);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(dynamic, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(dynamic), 0);
+	register_on(test, dynamic, ftrace_kunit_func1);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(dynamic), -EBUSY);
-	scoped_guard(mutex, &ftrace_lock)
-		again = ftrace_ops_stop(dynamic) ?: ftrace_ops_start(dynamic);
-	KUNIT_EXPECT_EQ(test, again, -EBUSY);
+	KUNIT_EXPECT_EQ(test, LOCKED(ftrace_ops_stop(dynamic) ?: ftrace_ops_start(dynamic)), -EBUSY);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(dynamic), -EBUSY);
 	ftrace_ops_stop_wait(dynamic);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(dynamic), 0);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(dynamic), 0);
 }
 
 /* An ops leaves its functions and the others stay, also if an allocation fails. */
@@ -496,49 +462,19 @@ CASE(removal_needs_no_memory)
 
 static struct ftrace_ops many[FTRACE_MAX_SLOTS + 6];
 
-static void many_register(struct kunit *test, unsigned int first, unsigned int nr)
-{
-	for (unsigned int i = first; i < first + nr; i++)
-		KUNIT_ASSERT_EQ(test, register_ftrace_function(&many[i]), 0);
-}
-
-static void many_unregister(struct kunit *test, unsigned int first, unsigned int nr)
-{
-	for (unsigned int i = first; i < first + nr; i++)
-		KUNIT_ASSERT_EQ(test, unregister_ftrace_function(&many[i]), 0);
-}
-
-/* Each on a function of its own, or all on one. */
-static void many_make(struct kunit *test, bool shared)
-{
-	test_func_t func;
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++) {
-		many[i] = (struct ftrace_ops){
-			.func = ftrace_kunit_note, .private = (void *)(unsigned long)'m' };
-		ftrace_kunit_add_ops(test, &many[i]);
-		func = (test_func_t)native_funcs[shared ? 2 : i + 2];
-		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&many[i], func, true), 0);
-	}
-}
-
 /* An ops leaves more trampolines than one batch has room for, without memory for a larger one. */
 CASE(many_slots_go_without_memory)
 {
-	ops.private = (void *)(unsigned long)'a';
-	ftrace_kunit_add_ops(test, &ops);
-	many_make(test, false);
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_func_*", 13, 1), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-	many_register(test, 0, ARRAY_SIZE(many));
-	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of((test_func_t)native_funcs[2]), "ma");
+	register_on_glob(test, &ops, "native_func_*");
+	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++)
+		register_crowd(test, &many[i], 1, native_funcs[i + 2]);
+	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(native_funcs[2]), "xa");
 	native_fail_all(true);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	native_fail_all(false);
 	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++)
-		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of((test_func_t)native_funcs[i + 2]), "m");
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(native_funcs[i + 2]), "x");
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
-	many_unregister(test, 0, ARRAY_SIZE(many));
 }
 
 /* The arrays that a site walks are freed while the site still walks. */
@@ -546,16 +482,14 @@ CASE(replaced_arrays_are_freed)
 {
 	unsigned long live;
 
-	many_make(test, true);
-	many_register(test, 0, ARRAY_SIZE(many));
+	register_crowd(test, many, ARRAY_SIZE(many), native_funcs[2]);
 	native_settle();
 	live = native_live();
 	for (unsigned int i = 0; i < 10 * ARRAY_SIZE(many); i++) {
-		many_unregister(test, 0, 1);
-		many_register(test, 0, 1);
+		KUNIT_ASSERT_EQ(test, unregister_ftrace_function(&many[0]), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(&many[0]), 0);
 	}
 	native_settle();
 	/* The array that is there keeps some callbacks of removed ops. */
 	KUNIT_EXPECT_LE(test, native_live(), live + ARRAY_SIZE(many));
-	many_unregister(test, 0, ARRAY_SIZE(many));
 }

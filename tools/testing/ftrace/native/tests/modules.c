@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Modules come, start, fail and go: what is traced in them, and which names are kept. */
-#include <linux/fs.h>
-#include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/sched/clock.h>
 
 #include "ftrace/class.h"
-#include "ftrace/core.h"
 #include "ftrace/dispatch.h"
 #include "ftrace/kallsyms.h"
 #include "ftrace/ops.h"
-#include "module.h"
 #include "tests.h"
-#include "trace.h"
 
 static struct ftrace_ops ops;
 
@@ -20,6 +15,7 @@ static int modules_init(struct kunit *test)
 {
 	native_mod_setup();
 	ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .private = (void *)(unsigned long)'a' };
+	ftrace_kunit_add_ops(test, &ops);
 	return 0;
 }
 
@@ -45,7 +41,6 @@ SUITE(modules, modules_init, ftrace_kunit_exit);
 /* The functions of a module are traced from the moment that it is enabled. */
 CASE(module_functions_are_traced)
 {
-	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_set_notrace(&ops, "native_func*", 12, 0), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	native_mod_init(true);
@@ -60,20 +55,17 @@ CASE(module_functions_are_traced)
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "*_[3-9]", 7, 1), 0);
 	KUNIT_EXPECT_EQ(test, traced(test, 6), 0x38U);
 	native_mod_release();
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /* Without a list of sites, the symbols lead to them. */
 CASE(sites_need_no_list)
 {
-	ftrace_kunit_add_ops(test, &ops);
 	native_log_begin();
 	native_mod_init(false);
 	KUNIT_EXPECT_TRUE(test, native_log_has("native_mod: no table of call sites, but 8 calls at the heads"));
 	KUNIT_EXPECT_FALSE(test, native_log_has("no memory"));
 	native_mod_enable();
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_[0-6]", 16, 1), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on_glob(test, &ops, "native_mod_[0-6]");
 	KUNIT_EXPECT_EQ(test, traced(test, 8), 0x7fU);
 	native_mod_started();
 	native_mod_release();
@@ -137,11 +129,8 @@ static void expect_name(struct kunit *test, unsigned int func, const char *want)
 
 CASE(names_of_init_functions_stay)
 {
-	ftrace_kunit_add_ops(test, &ops);
-	native_mod_init(true);
-	native_mod_enable();
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_[17]", 15, 1), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_mod_live();
+	register_on_glob(test, &ops, "native_mod_[17]");
 	expect_name(test, 7, "");
 	native_mod_started();
 	/* Only of functions that were traced. */
@@ -153,16 +142,12 @@ CASE(names_of_init_functions_stay)
 	native_mod_release();
 	expect_name(test, 7, "");
 	expect_kallsym(test, "native_mod_7", 0);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 CASE(names_of_failed_modules_stay)
 {
-	ftrace_kunit_add_ops(test, &ops);
-	native_mod_init(true);
-	native_mod_enable();
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_[17]", 15, 1), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_mod_live();
+	register_on_glob(test, &ops, "native_mod_[17]");
 	native_mod_release();
 	expect_name(test, 7, "native_mod_7");
 	expect_name(test, 1, "native_mod_1");
@@ -176,7 +161,6 @@ CASE(names_of_failed_modules_stay)
 	native_mod_release();
 	expect_name(test, 1, "");
 	expect_kallsym(test, "native_mod_1", 0);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /* A module that fails twice, at two places. */
@@ -185,12 +169,10 @@ CASE(names_of_the_last_failure_stay)
 	unsigned long first, second;
 	char name[KSYM_NAME_LEN];
 
-	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "native_func_*", 13, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	first = native_mod_ips[1];
-	native_mod_init(true);
-	native_mod_enable();
+	native_mod_live();
 	native_mod_release();
 	KUNIT_EXPECT_NE(test, ftrace_mod_address_lookup(first, NULL, NULL, NULL, NULL, name), 0);
 	native_mod_move();
@@ -199,8 +181,7 @@ CASE(names_of_the_last_failure_stay)
 	native_mod_init(true);
 	native_mod_release();
 	KUNIT_EXPECT_EQ(test, ftrace_mod_address_lookup(second, NULL, NULL, NULL, NULL, name), 0);
-	native_mod_init(true);
-	native_mod_enable();
+	native_mod_live();
 	native_mod_release();
 	KUNIT_EXPECT_EQ(test, ftrace_mod_address_lookup(first, NULL, NULL, NULL, NULL, name), 0);
 	KUNIT_EXPECT_NE(test, ftrace_mod_address_lookup(second, NULL, NULL, NULL, NULL, name), 0);
@@ -215,7 +196,6 @@ CASE(names_of_the_last_failure_stay)
 	KUNIT_EXPECT_EQ(test, ftrace_mod_address_lookup(second, NULL, NULL, NULL, NULL, name), 0);
 	native_mod_release();
 	native_mod_move();
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 static void drop_failed(unsigned long start, unsigned long end)
@@ -230,11 +210,8 @@ CASE(names_go_with_their_text)
 	static struct module other = { .name = "other" };
 	unsigned long ip = native_mod_ips[2];
 
-	ftrace_kunit_add_ops(test, &ops);
-	native_mod_init(true);
-	native_mod_enable();
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_[2367]", 17, 1), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	native_mod_live();
+	register_on_glob(test, &ops, "native_mod_[2367]");
 	native_mod_started();
 	/* Names that a loaded module lacks go with the module. */
 	drop_failed(0, ULONG_MAX);
@@ -247,8 +224,7 @@ CASE(names_go_with_their_text)
 	native_mod_release();
 	KUNIT_EXPECT_STREQ(test, name_at(native_mod_ips[6]), "");
 
-	native_mod_init(true);
-	native_mod_enable();
+	native_mod_live();
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_mod_[2367]", 17, 1), 0);
 	native_mod_release();
 	ftrace_keep_failed_names(&other);
@@ -263,15 +239,13 @@ CASE(names_go_with_their_text)
 	drop_failed(ip + 32, ip + 33);
 	expect_name(test, 3, "");
 	expect_name(test, 7, "native_mod_7");
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 static void load_and_unload(struct kunit *test)
 {
 	native_mod_load();
 	native_mod_release();
-	native_mod_init(true);
-	native_mod_enable();
+	native_mod_live();
 	native_mod_release();
 	native_mod_init(false);
 	native_mod_release();
@@ -281,9 +255,7 @@ static void load_and_unload(struct kunit *test)
 
 CASE(modules_leave_nothing)
 {
-	ftrace_kunit_add_ops(test, &ops);
-	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "native_func_101", 15, 1), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on_glob(test, &ops, "native_func_101");
 	native_expect_no_leak(test, load_and_unload);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	/* All functions, also those of the module. */
@@ -291,7 +263,6 @@ CASE(modules_leave_nothing)
 	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "native_func_*", 13, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	native_expect_no_leak(test, load_and_unload);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /* All steps of a load; what has no memory is not traced, and all functions run. */
@@ -315,7 +286,6 @@ CASE(modules_load_without_memory)
 {
 	struct native_op op = { load, .lenient = true };
 
-	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "native_func_*", 13, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "*_[2-7]:mod:native_mod"), 0);
@@ -323,7 +293,6 @@ CASE(modules_load_without_memory)
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 20U);
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
 	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_notrace", O_TRUNC, ""), 0);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /* A function that had no memory for an ops is not given to it when the ops changes its callback. */
@@ -331,9 +300,7 @@ CASE(changes_give_no_functions)
 {
 	static struct ftrace_ops many[FTRACE_MAX_SLOTS + 1];
 	test_func_t func;
-	int ret;
 
-	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "native_func_*", 13, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	native_mod_init(true);
@@ -343,22 +310,12 @@ CASE(changes_give_no_functions)
 	func = (test_func_t)native_mod_ips[1];
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(func), "");
 	/* Nor if the function calls more ops than a trampoline has slots. */
-	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++) {
-		many[i] = (struct ftrace_ops){
-			.func = ftrace_kunit_note, .private = (void *)(unsigned long)'m' };
-		ftrace_kunit_add_ops(test, &many[i]);
-		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&many[i], func, true), 0);
-		KUNIT_ASSERT_EQ(test, register_ftrace_function(&many[i]), 0);
-	}
-	scoped_guard(mutex, &ftrace_lock)
-		ret = ftrace_ops_set_func(&ops, ftrace_kunit_note_x, NULL);
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	scoped_guard(mutex, &ftrace_lock)
-		KUNIT_EXPECT_FALSE(test, ftrace_class_has(ftrace_kunit_class(func), &ops));
+	register_crowd(test, many, ARRAY_SIZE(many), func);
+	KUNIT_EXPECT_EQ(test, LOCKED(ftrace_ops_set_func(&ops, ftrace_kunit_note_x, NULL)), 0);
+	KUNIT_EXPECT_FALSE(test, LOCKED(ftrace_class_has(ftrace_kunit_class(func), &ops)));
 	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++)
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&many[i]), 0);
 	native_mod_release();
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /* Each allocation for the sites of a module fails in turn, and the log says so each time. */
@@ -389,13 +346,10 @@ CASE(names_need_one_table)
 	unsigned long groups = ftrace_number_of_groups;
 	unsigned int n = 1;
 
-	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "native_func_*", 13, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	for (;; n++) {
-		native_fail_nth(n);
-		native_mod_init(true);
-		native_fail_nth(0);
+		WITHOUT(n, native_mod_init(true));
 		if (ftrace_number_of_groups > groups)
 			break;
 		native_mod_release();
@@ -405,7 +359,6 @@ CASE(names_need_one_table)
 	KUNIT_EXPECT_EQ(test, traced(test, 8), 0x3fU);
 	native_mod_release();
 	expect_name(test, 1, "native_mod_1");
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /* What dyn_ftrace_total_info shows: sites, pages, tables, and how long the loads took. */
@@ -447,8 +400,7 @@ CASE(lists_have_modules)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "native_mod_5 [native_mod]\n"));
 	KUNIT_EXPECT_NULL(test, strstr(text, "native_mod_6"));
 	/* A file is read to its end, and once more from its start. */
-	f = native_open("available_filter_functions", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	f = open_file(test, "available_filter_functions", O_RDONLY);
 	for (int i = 0; i < 2; i++) {
 		size_t at = 0;
 		ssize_t ret;
@@ -469,17 +421,14 @@ CASE(lists_have_modules)
 /* A site where the compiler has made no call is reported once, and is never traced. */
 CASE(sites_without_a_call_stay)
 {
-	static struct ftrace_ops named;
+	static struct ftrace_ops named = { .func = ftrace_kunit_note };
 
-	named = (struct ftrace_ops){ .func = ftrace_kunit_note };
-	ftrace_kunit_add_ops(test, &ops);
 	native_mod_without_call = 3;
 	native_log_begin();
 	native_mod_load();
 	native_mod_without_call = -1;
 	KUNIT_EXPECT_TRUE(test, native_log_has("no call for tracing here"));
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_mod_*", 12, 1), 0);
-	KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on_glob(test, &ops, "native_mod_*");
 	KUNIT_EXPECT_EQ(test, traced(test, 6), 0x37U);
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&named, "native_mod_3", 12, 1), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&named), -EINVAL);

@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What owners of ops see that is not a call: messages, broadcasts, flags, memory. */
-#include <linux/delay.h>
-#include <linux/ftrace.h>
 #include <linux/jiffies.h>
-#include <linux/kthread.h>
-#include <linux/slab.h>
 
-#include "trace.h"
 #include "ftrace/callback.h"
-#include "ftrace/core.h"
 #include "ftrace/hash.h"
 #include "ftrace/ops.h"
 #include "ftrace/plan.h"
 #include "ftrace/table.h"
-#include "module.h"
 #include "tests.h"
 
 static int unregister(void *ops)
 {
 	int ret = unregister_ftrace_function(ops);
 
-	while (!kthread_should_stop())
-		usleep_range(1000, 2000);
+	native_until_stopped();
 	return ret;
 }
 
@@ -30,11 +22,10 @@ SUITE(ops, NULL, ftrace_kunit_exit);
 /* A task that stays in a callback is reported once, after 10 s. */
 CASE(long_waits_are_reported)
 {
-	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+	struct ftrace_ops *ops = native_dynamic_ops(test);
 	const char *text = "a task is in the callback wait_inside";
 	struct task_struct *caller, *owner;
 
-	KUNIT_ASSERT_NOT_NULL(test, ops);
 	caller = native_hold_in_callback(test, ops, ftrace_kunit_func1);
 	native_log_begin();
 	owner = kthread_run_on_cpu(unregister, ops, 3, "native/%u");
@@ -57,34 +48,24 @@ CASE(long_waits_are_reported)
 	native_let_go();
 	kthread_stop(caller);
 	KUNIT_EXPECT_EQ(test, kthread_stop(owner), 0);
-	ftrace_free_filter(ops);
 }
 
 /* A change that concerns no site writes no text. */
 CASE(changes_of_nothing_send_no_broadcast)
 {
-	static struct ftrace_ops ops, other;
-	unsigned long before;
+	static struct ftrace_ops ops = { .func = ftrace_kunit_note };
+	static struct ftrace_ops other = { .func = ftrace_kunit_note };
+	unsigned long before = native_broadcasts();
 
-	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
-	other = (struct ftrace_ops){ .func = ftrace_kunit_note };
-	ftrace_kunit_add_ops(test, &ops);
-	ftrace_kunit_add_ops(test, &other);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&other, ftrace_kunit_func1, true), 0);
-	before = native_broadcasts();
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on(test, &ops, ftrace_kunit_func1);
 	KUNIT_EXPECT_GT(test, native_broadcasts(), before);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+	register_on(test, &other, ftrace_kunit_func1);
 	before = native_broadcasts();
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_filter(&other, ftrace_kunit_func1, false), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&ops, "ftrace_kunit_func2", 18, 1), 0);
-	scoped_guard(mutex, &ftrace_lock)
-		KUNIT_EXPECT_EQ(test, ftrace_ops_set_func(&ops, ops.func, ops.guard), 0);
+	KUNIT_EXPECT_EQ(test, LOCKED(ftrace_ops_set_func(&ops, ops.func, ops.guard)), 0);
 	KUNIT_EXPECT_EQ(test, native_broadcasts(), before);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other), 0);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /* The flags of the owner stay, and those of the core come and go. */
@@ -99,8 +80,7 @@ CASE(flags_of_the_owner_stay)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(flags); i++) {
 		ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = flags[i] };
-		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
-		KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+		register_on(test, &ops, ftrace_kunit_func1);
 		KUNIT_EXPECT_EQ(test, ops.flags, flags[i] | FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_INITIALIZED);
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 		KUNIT_EXPECT_EQ(test, ops.flags, flags[i] | FTRACE_OPS_FL_INITIALIZED);
@@ -110,12 +90,10 @@ CASE(flags_of_the_owner_stay)
 	}
 	/* Registers if there are any. */
 	ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED };
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on(test, &ops, ftrace_kunit_func1);
 	KUNIT_EXPECT_TRUE(test, ops.flags & FTRACE_OPS_FL_SAVE_REGS);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	KUNIT_EXPECT_TRUE(test, ops.flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED);
-	ftrace_free_filter(&ops);
 }
 
 /*
@@ -129,15 +107,11 @@ CASE(failed_sites_call_no_removed_ops)
 	for (unsigned int n = 0; n < 8; n++) {
 		ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .private = (void *)(unsigned long)'a' };
 		other = (struct ftrace_ops){ .func = ftrace_kunit_note, .private = (void *)(unsigned long)'b' };
-		KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "ftrace_kunit_func[34]", 21, 1), 0);
-		KUNIT_ASSERT_EQ(test, ftrace_set_filter(&other, "ftrace_kunit_func[34]", 21, 1), 0);
-		KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-		KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+		register_on_glob(test, &ops, "ftrace_kunit_func[34]");
+		register_on_glob(test, &other, "ftrace_kunit_func[34]");
 		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "ba");
 		ftrace_kunit_break_site(test, ftrace_kunit_func3);
-		native_fail_nth(n);
-		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
-		native_fail_nth(0);
+		KUNIT_EXPECT_EQ(test, WITHOUT(n, unregister_ftrace_function(&ops)), 0);
 		kunit_release_action(test, ftrace_kunit_mend_site, ftrace_kunit_func3);
 		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "b");
 		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func4), "b");
@@ -151,21 +125,11 @@ CASE(failed_sites_call_no_removed_ops)
 
 static struct ftrace_ops crowd[68];
 
-static int join(void *ops)
-{
-	return register_ftrace_function(ops);
-}
-
-static void leave(void *ops)
-{
-	unregister_ftrace_function(ops);
-}
-
 /* One ops more than a trampoline has slots walks an array. */
 CASE(many_ops_need_memory)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
-		struct native_op op = { join, leave, &crowd[i] };
+		struct native_op op = { NATIVE_REGISTERS(&crowd[i]) };
 		unsigned long tramp = ftrace_kunit_tramp(ftrace_kunit_func1);
 
 		crowd[i] = (struct ftrace_ops){
@@ -185,9 +149,7 @@ CASE(many_ops_need_memory)
 	}
 	KUNIT_EXPECT_EQ(test, strlen(ftrace_kunit_calls_of(ftrace_kunit_func2)), 1U);
 	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
-		native_fail_nth(1 + i % 4);
-		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&crowd[i]), 0);
-		native_fail_nth(0);
+		KUNIT_EXPECT_EQ(test, WITHOUT(1 + i % 4, unregister_ftrace_function(&crowd[i])), 0);
 		KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
 		ftrace_free_filter(&crowd[i]);
 	}
@@ -215,20 +177,13 @@ CASE(removed_ops_are_not_counted)
 	unsigned long before;
 
 	KUNIT_ASSERT_NOT_NULL(test, ops);
-	for (unsigned int i = 0; i < ARRAY_SIZE(crowd); i++) {
-		ops[i].func = ftrace_kunit_note_x;
-		ftrace_kunit_add_ops(test, &ops[i]);
-		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops[i], ftrace_kunit_func1, true), 0);
-		KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops[i]), 0);
-	}
+	register_crowd(test, ops, ARRAY_SIZE(crowd), ftrace_kunit_func1);
 	cb = ops[0].callback;
 	before = nr_entered(cb);
 	ftrace_kunit_func1(1);
 	KUNIT_EXPECT_EQ(test, nr_entered(cb), before + 1);
 
-	native_fail_nth(1);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops[0]), 0);
-	native_fail_nth(0);
+	KUNIT_EXPECT_EQ(test, WITHOUT(1, unregister_ftrace_function(&ops[0])), 0);
 	native_settle();
 	KUNIT_ASSERT_EQ(test, cb->nr_walks, 1U);
 	ftrace_kunit_func1(1);
@@ -264,10 +219,9 @@ CASE(last_sites_take_the_trampoline)
 /* The memory of a direct caller can be freed, too: it is waited for, and can come again. */
 CASE(direct_callers_come_again)
 {
-	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+	struct ftrace_ops *ops = native_dynamic_ops(test);
 	unsigned long target = (unsigned long)native_funcs[0], flags;
 
-	KUNIT_ASSERT_NOT_NULL(test, ops);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, ftrace_kunit_func1, true), 0);
 	/* A flag of the owner. */
 	ops->flags |= FTRACE_OPS_FL_PERMANENT;
@@ -289,9 +243,7 @@ CASE(direct_callers_come_again)
 		KUNIT_EXPECT_EQ(test, modify_ftrace_direct(ops, target), -EINVAL);
 	}
 	/* An error leaves it as it was. */
-	native_fail_nth(2);
-	KUNIT_EXPECT_EQ(test, register_ftrace_direct(ops, target), -ENOMEM);
-	native_fail_nth(0);
+	KUNIT_EXPECT_EQ(test, WITHOUT(2, register_ftrace_direct(ops, target)), -ENOMEM);
 	KUNIT_EXPECT_NULL(test, ops->func);
 	KUNIT_EXPECT_EQ(test, ops->direct_call, 0UL);
 	KUNIT_EXPECT_FALSE(test, ops->flags & (FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_ARGS));
@@ -309,7 +261,7 @@ CASE(pages_are_mapped_once)
 {
 	static unsigned long ips[NATIVE_FUNCS];
 	static struct ftrace_ops ops;
-	unsigned long before, sent, nr;
+	unsigned long before, sent;
 
 	for (unsigned int i = 0; i < NATIVE_FUNCS; i++)
 		ips[i] = (unsigned long)native_funcs[i * 7 % NATIVE_FUNCS];
@@ -318,14 +270,12 @@ CASE(pages_are_mapped_once)
 	before = native_maps();
 	sent = native_broadcasts();
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-	nr = native_maps() - before;
-	KUNIT_EXPECT_LT(test, nr, 60UL);
+	KUNIT_EXPECT_LT(test, native_maps() - before, 60UL);
 	/* Of two chunks: int3; rest and int3; rest and first byte; first byte. */
 	KUNIT_EXPECT_EQ(test, native_broadcasts() - sent, 4UL);
 	before = native_maps();
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
-	nr = native_maps() - before;
-	KUNIT_EXPECT_LT(test, nr, 60UL);
+	KUNIT_EXPECT_LT(test, native_maps() - before, 60UL);
 	ftrace_free_filter(&ops);
 }
 
@@ -355,18 +305,16 @@ static void expect_pokes(struct kunit *test, test_func_t func, const u8 *before,
  */
 CASE(perf_hears_of_changes)
 {
-	static const test_func_t funcs[] = { ftrace_kunit_func1, ftrace_kunit_func2 };
 	/* Questions before it comes: at the start, and two in each of three steps. */
 	static const unsigned int times[] = { 1, 2, 2, 2, 1, 1, 1, 0 };
-	static struct ftrace_ops ops;
+	static struct ftrace_ops ops = { .func = ftrace_kunit_note };
 	u8 before[2][MCOUNT_INSN_SIZE];
 
-	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
 	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "ftrace_kunit_func[12]", 21, 1), 0);
 	for (unsigned int n = 0; n < 2 * ARRAY_SIZE(times); n++) {
 		for (unsigned int i = 0; i < 2; i++)
-			memcpy(before[i], (void *)ftrace_location((unsigned long)funcs[i]),
+			memcpy(before[i], (void *)ftrace_location((unsigned long)kunit_funcs[i]),
 			       MCOUNT_INSN_SIZE);
 		native_nr_pokes = 0;
 		native_perf_sleeps = n / 2;
@@ -376,7 +324,7 @@ CASE(perf_hears_of_changes)
 		native_perf_wants = false;
 		native_perf_sleeps = 0;
 		for (unsigned int i = 0; i < 2; i++)
-			expect_pokes(test, funcs[i], before[i], times[n / 2]);
+			expect_pokes(test, kunit_funcs[i], before[i], times[n / 2]);
 	}
 }
 
@@ -420,30 +368,16 @@ CASE(counters_need_memory)
 	put_counters();
 }
 
-static struct ftrace_ops counted;
-
-static int start_counted(void *data)
-{
-	return register_ftrace_function(&counted);
-}
-
-static void end_counted(void *data)
-{
-	unregister_ftrace_function(&counted);
-}
-
 /* An ops that may be freed has a counter of its own. */
 CASE(counted_ops_need_memory)
 {
-	struct native_op op = { start_counted, end_counted };
+	static struct ftrace_ops counted = { .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_DYNAMIC };
+	struct native_op op = { NATIVE_REGISTERS(&counted) };
 
-	counted = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_DYNAMIC };
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&counted, ftrace_kunit_func1, true), 0);
-	scoped_guard(mutex, &ftrace_lock)
-		take_counters(test);
+	LOCKED(take_counters(test));
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 2U);
-	scoped_guard(mutex, &ftrace_lock)
-		put_counters();
+	LOCKED(put_counters());
 	ftrace_free_filter(&counted);
 }
 
@@ -490,6 +424,16 @@ static u64 bits_of(struct ftrace_hash *hash)
 	return bits;
 }
 
+static void lose(struct ftrace_hash *hash, unsigned long from, unsigned long to,
+		 struct hlist_head *taken)
+{
+	guard(mutex)(&ftrace_lock);
+	if (taken)
+		ftrace_hash_take(hash, from, to, taken);
+	else
+		ftrace_hash_forget(hash, from, to);
+}
+
 /* Text that goes leaves filters, from its first byte to the last. */
 CASE(hashes_lose_text)
 {
@@ -499,28 +443,17 @@ CASE(hashes_lose_text)
 		struct hlist_node *tmp;
 		HLIST_HEAD(taken);
 
-		scoped_guard(mutex, &ftrace_lock) {
-			if (take)
-				ftrace_hash_take(hash, 20, 30, &taken);
-			else
-				ftrace_hash_forget(hash, 20, 30);
-		}
+		lose(hash, 20, 30, take ? &taken : NULL);
 		KUNIT_EXPECT_EQ(test, bits_of(hash), GENMASK_ULL(49, 10) & ~GENMASK_ULL(29, 20));
 		KUNIT_EXPECT_EQ(test, hash->count, 30UL);
 		KUNIT_EXPECT_EQ(test, hash->flags, 0UL);
 		/* A filter with words that wait keeps its flag. */
 		hash->flags = FTRACE_HASH_FL_MOD;
-		scoped_guard(mutex, &ftrace_lock)
-			if (!take)
-				ftrace_hash_forget(hash, 30, 31);
+		if (!take)
+			lose(hash, 30, 31, NULL);
 		KUNIT_EXPECT_EQ(test, hash->flags, FTRACE_HASH_FL_MOD + 0UL);
 		hash->flags = 0;
-		scoped_guard(mutex, &ftrace_lock) {
-			if (take)
-				ftrace_hash_take(hash, 0, 64, &taken);
-			else
-				ftrace_hash_forget(hash, 0, 64);
-		}
+		lose(hash, 0, 64, take ? &taken : NULL);
 		KUNIT_EXPECT_EQ(test, hash->count, 0UL);
 		KUNIT_EXPECT_FALSE(test, ftrace_hash_empty(hash));
 		hlist_for_each_entry_safe(entry, tmp, &taken, hlist)
@@ -535,6 +468,22 @@ CASE(hashes_lose_text)
 }
 
 static struct ftrace_ops above, subs[3];
+
+/* Each of the first ones has a function of its own. */
+static void make_subs(struct kunit *test, unsigned int nr)
+{
+	above = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+	for (unsigned int i = 0; i < nr; i++) {
+		subs[i] = (struct ftrace_ops){ .func = ftrace_kunit_note };
+		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&subs[i], kunit_funcs[i], true), 0);
+	}
+}
+
+static void free_subs(unsigned int nr)
+{
+	while (nr--)
+		ftrace_free_filter(&subs[nr]);
+}
 
 static int start_sub(unsigned int i)
 {
@@ -551,43 +500,30 @@ static int end_sub(unsigned int i)
 /* A callback that must not be called again by itself is called in an NMI, too. */
 CASE(nmis_are_traced)
 {
-	static struct ftrace_ops ops;
+	static struct ftrace_ops ops = { .func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_RECURSION };
 	const char *calls;
 
-	ops = (struct ftrace_ops){ .func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_RECURSION };
-	ftrace_kunit_add_ops(test, &ops);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on(test, &ops, ftrace_kunit_func1);
 	preempt_count_add(NMI_OFFSET);
 	calls = ftrace_kunit_calls_of(ftrace_kunit_func1);
 	preempt_count_sub(NMI_OFFSET);
 	KUNIT_EXPECT_STREQ(test, calls, "x");
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /* If an ops that runs under another goes without memory, its sites are left at the next change. */
 CASE(left_sites_are_left_later)
 {
-	static const test_func_t funcs[] = {
-		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
-	};
 	unsigned int failed = 0, failed_again = 0;
 	int ret;
 
 	for (unsigned int n = 1; n < 10; n++) {
-		above = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
-		for (unsigned int i = 0; i < 3; i++) {
-			subs[i] = (struct ftrace_ops){ .func = ftrace_kunit_note };
-			KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&subs[i], funcs[i], true), 0);
-		}
+		make_subs(test, 3);
 		KUNIT_EXPECT_EQ(test, start_sub(0), 0);
 		KUNIT_EXPECT_EQ(test, start_sub(1), 0);
 		native_fail_nth(n);
 		failed += end_sub(0) == -ENOMEM;
 		/* Nor does it forget the sites when the next change fails, too. */
-		native_fail_nth(n);
-		ret = start_sub(2);
-		native_fail_nth(0);
+		ret = WITHOUT(n, start_sub(2));
 		if (ret) {
 			failed_again++;
 			KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
@@ -599,8 +535,7 @@ CASE(left_sites_are_left_later)
 		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "x");
 		KUNIT_EXPECT_EQ(test, end_sub(1), 0);
 		KUNIT_EXPECT_EQ(test, end_sub(2), 0);
-		for (unsigned int i = 0; i < 3; i++)
-			ftrace_free_filter(&subs[i]);
+		free_subs(3);
 	}
 	KUNIT_EXPECT_GT(test, failed, 0U);
 	KUNIT_EXPECT_GT(test, failed_again, 0U);
@@ -612,13 +547,9 @@ CASE(left_sites_go_with_the_last)
 	unsigned int failed = 0;
 
 	for (unsigned int n = 1; n < 10; n++) {
-		above = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
-		for (unsigned int i = 0; i < 2; i++) {
-			subs[i] = (struct ftrace_ops){ .func = ftrace_kunit_note };
-			KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&subs[i], i ? ftrace_kunit_func2 :
-								  ftrace_kunit_func1, true), 0);
-			KUNIT_ASSERT_EQ(test, start_sub(i), 0);
-		}
+		make_subs(test, 2);
+		KUNIT_EXPECT_EQ(test, start_sub(0), 0);
+		KUNIT_EXPECT_EQ(test, start_sub(1), 0);
 		native_fail_nth(n);
 		if (end_sub(0) == -ENOMEM) {
 			failed++;
@@ -628,8 +559,7 @@ CASE(left_sites_go_with_the_last)
 		KUNIT_EXPECT_EQ(test, end_sub(1), 0);
 		KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func1, 0));
 		KUNIT_EXPECT_TRUE(test, ftrace_kunit_site_calls(ftrace_kunit_func2, 0));
-		for (unsigned int i = 0; i < 2; i++)
-			ftrace_free_filter(&subs[i]);
+		free_subs(2);
 	}
 	KUNIT_EXPECT_GT(test, failed, 0U);
 }
@@ -639,9 +569,7 @@ CASE(subops_are_started_once)
 {
 	unsigned int before = native_warnings;
 
-	above = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
-	subs[0] = (struct ftrace_ops){ .func = ftrace_kunit_note };
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&subs[0], ftrace_kunit_func1, true), 0);
+	make_subs(test, 1);
 	KUNIT_EXPECT_EQ(test, start_sub(0), 0);
 	KUNIT_EXPECT_EQ(test, start_sub(0), -EBUSY);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
@@ -649,7 +577,7 @@ CASE(subops_are_started_once)
 	KUNIT_EXPECT_EQ(test, end_sub(0), -EBUSY);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "");
 	native_warnings = before;
-	ftrace_free_filter(&subs[0]);
+	free_subs(1);
 }
 
 /* An ops without a filter, and without a trace array, traces all functions and all tasks. */
@@ -674,28 +602,19 @@ CASE(new_subops_trace_all)
 /* An ops can take the place of a registered one only, and must not be registered itself. */
 CASE(replacements_are_checked)
 {
-	static struct ftrace_ops ops, other, idle;
+	static struct ftrace_ops ops = { .func = ftrace_kunit_note };
+	static struct ftrace_ops other = { .func = ftrace_kunit_note };
+	static struct ftrace_ops idle = { .func = ftrace_kunit_note };
 	unsigned int before = native_warnings;
 
-	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
-	other = (struct ftrace_ops){ .func = ftrace_kunit_note };
-	idle = (struct ftrace_ops){ .func = ftrace_kunit_note };
-	ftrace_kunit_add_ops(test, &ops);
-	ftrace_kunit_add_ops(test, &other);
 	ftrace_kunit_add_ops(test, &idle);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&other, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&idle, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
-	scoped_guard(mutex, &ftrace_lock) {
-		KUNIT_EXPECT_EQ(test, ftrace_ops_replace(&idle, &idle), -EBUSY);
-		KUNIT_EXPECT_EQ(test, ftrace_ops_replace(&ops, &other), -EBUSY);
-	}
+	register_on(test, &ops, ftrace_kunit_func1);
+	register_on(test, &other, ftrace_kunit_func1);
+	KUNIT_EXPECT_EQ(test, LOCKED(ftrace_ops_replace(&idle, &idle)), -EBUSY);
+	KUNIT_EXPECT_EQ(test, LOCKED(ftrace_ops_replace(&ops, &other)), -EBUSY);
 	native_warnings = before;
 	KUNIT_EXPECT_NULL(test, idle.callback);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other), 0);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 /*
@@ -709,12 +628,7 @@ CASE(removals_send_broadcasts)
 	for (unsigned int round = 0; round < 2; round++) {
 		unsigned int nr = round ? ARRAY_SIZE(crowd) : 1;
 
-		for (unsigned int i = 0; i < nr; i++) {
-			crowd[i] = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
-			KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&crowd[i], ftrace_kunit_func1,
-								  true), 0);
-			KUNIT_ASSERT_EQ(test, register_ftrace_function(&crowd[i]), 0);
-		}
+		register_crowd(test, crowd, nr, ftrace_kunit_func1);
 		/* The trampolines that had the ops before, in slots of their own, are freed. */
 		native_settle();
 		sent[round] = native_broadcasts();
@@ -729,6 +643,16 @@ CASE(removals_send_broadcasts)
 	KUNIT_EXPECT_EQ(test, sent[1], 1UL);
 }
 
+/* How many of the functions are no nop. */
+static unsigned int nr_calling(void)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < NATIVE_FUNCS; i++)
+		nr += !ftrace_kunit_site_calls(native_funcs[i], 0);
+	return nr;
+}
+
 /* Without memory the sites of a removed ops are changed in batches of 64, of three steps each. */
 CASE(large_removals_need_no_memory)
 {
@@ -736,19 +660,14 @@ CASE(large_removals_need_no_memory)
 	unsigned long before, sent = 0;
 
 	for (unsigned int n = 1; n < 5; n++) {
-		unsigned int left = 0;
-
 		ops = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
-		KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_func_*", 13, 1), 0);
-		KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+		register_on_glob(test, &ops, "native_func_*");
 		native_fail_nth(n);
 		before = native_broadcasts();
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 		sent = max(sent, native_broadcasts() - before);
 		native_fail_nth(0);
-		for (unsigned int i = 0; i < NATIVE_FUNCS; i++)
-			left += !ftrace_kunit_site_calls((test_func_t)native_funcs[i], 0);
-		KUNIT_EXPECT_EQ(test, left, 0U);
+		KUNIT_EXPECT_EQ(test, nr_calling(), 0U);
 		ftrace_free_filter(&ops);
 	}
 	KUNIT_EXPECT_GE(test, sent, 3UL * (NATIVE_FUNCS / 64));
@@ -758,23 +677,17 @@ CASE(large_removals_need_no_memory)
 /* A table of more sites than a batch has room for. */
 CASE(tables_are_cleared_in_batches)
 {
-	static struct ftrace_ops ops;
+	static struct ftrace_ops ops = { .func = ftrace_kunit_note_x };
 	struct ftrace_table *t;
-	unsigned int on = 0;
 
-	ops = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_func_*", 13, 1), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on_glob(test, &ops, "native_func_*");
 	scoped_guard(mutex, &ftrace_lock) {
 		ftrace_find_site(ftrace_location((unsigned long)native_funcs[0]), &t);
 		ftrace_plan_clear(t);
 	}
-	for (unsigned int i = 0; i < NATIVE_FUNCS; i++)
-		on += !ftrace_kunit_site_calls((test_func_t)native_funcs[i], 0);
-	KUNIT_EXPECT_EQ(test, on, 0U);
+	KUNIT_EXPECT_EQ(test, nr_calling(), 0U);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), 0U);
-	ftrace_free_filter(&ops);
 }
 
 static void go_and_stay(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
@@ -786,10 +699,9 @@ static void go_and_stay(unsigned long ip, unsigned long parent_ip, struct ftrace
 /* The code that an ops sends tasks to can be freed: it is waited for, besides the callback. */
 CASE(code_is_waited_for)
 {
-	struct ftrace_ops *dynamic = kunit_kzalloc(test, sizeof(*dynamic), GFP_KERNEL);
+	struct ftrace_ops *dynamic = native_dynamic_ops(test);
 	struct task_struct *caller;
 
-	KUNIT_ASSERT_NOT_NULL(test, dynamic);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(dynamic, ftrace_kunit_func1, true), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(dynamic, (unsigned long)native_stay), 0);
 	caller = native_call_until_inside(ftrace_kunit_func1);
@@ -809,14 +721,12 @@ CASE(code_is_waited_for)
 /* A task that entered on a CPU that has left since, as hotplug can make it, is waited for, too. */
 CASE(other_cpus_are_waited_for)
 {
-	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+	struct ftrace_ops *ops = native_dynamic_ops(test);
 	struct ftrace_count *away;
 	struct task_struct *owner;
 
-	KUNIT_ASSERT_NOT_NULL(test, ops);
 	ops->func = ftrace_kunit_note_x;
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+	register_on(test, ops, ftrace_kunit_func1);
 	away = per_cpu_ptr(ops->callback->count, NATIVE_ONLINE);
 	away->entered++;
 	owner = kthread_run_on_cpu(unregister, ops, 3, "native/%u");
@@ -825,5 +735,4 @@ CASE(other_cpus_are_waited_for)
 	WRITE_ONCE(away->left, away->entered);
 	KUNIT_EXPECT_EQ(test, kthread_stop(owner), 0);
 	KUNIT_EXPECT_NULL(test, ops->callback);
-	ftrace_free_filter(ops);
 }

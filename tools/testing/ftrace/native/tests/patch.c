@@ -6,14 +6,11 @@
 #include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/unaligned.h>
 
 #include <asm/sections.h>
 #include <asm/text-patching.h>
 
-#include "ftrace/core.h"
-#include "targets.h"
 #include "tests.h"
 
 /* Text that does not fit into the window, which maps the kernel's own text and some more. */
@@ -330,10 +327,9 @@ static void count_held(const char *file)
 /* While a task wants the CPU, each chunk has the pipeline for itself. */
 CASE(other_tasks_get_the_cpu)
 {
-	static struct ftrace_ops ops;
+	static struct ftrace_ops ops = { .func = ftrace_kunit_note };
 	unsigned long sent;
 
-	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
 	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "native_func_*", 13, 1), 0);
 	nr_offers = 0;
@@ -349,7 +345,6 @@ CASE(other_tasks_get_the_cpu)
 	KUNIT_EXPECT_EQ(test, nr_offers, 2U);
 	KUNIT_EXPECT_EQ(test, nr_held, 0U);
 	KUNIT_EXPECT_EQ(test, sent, 6UL);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 }
 
 CASE(a_barrier_on_each_cpu_is_a_broadcast)

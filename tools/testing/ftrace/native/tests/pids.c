@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* set_ftrace_pid and set_ftrace_notrace_pid: which tasks are traced, and what the files show. */
-#include <linux/fs.h>
-#include <linux/ftrace.h>
 #include <linux/sched.h>
 
-#include "trace.h"
-#include "ftrace/core.h"
 #include "ftrace/guards.h"
 #include "tests.h"
 
@@ -16,35 +12,17 @@
 /* A list is looked at when tasks switch, and when a task executes a program. */
 #define HOOKS		2U
 
-/* The pid of the task of a case, see kunit.c in shim/. */
-#define OWN		2
-
 static struct trace_array *tr;
-
-static bool count_event(struct trace_entry *entry, void *data)
-{
-	if (entry->type == TRACE_FN)
-		++*(unsigned int *)data;
-	return true;
-}
-
-static unsigned int events_of(struct trace_array *array)
-{
-	unsigned int nr = 0;
-
-	native_events(array, count_event, &nr);
-	return nr;
-}
 
 /* Is a call of a function by a task traced? */
 static bool is_traced(pid_t pid)
 {
-	unsigned int before = events_of(tr);
+	unsigned int before = native_events_of(tr, TRACE_FN);
 
 	native_become(pid);
 	ftrace_kunit_func1(1);
 	native_become(OWN);
-	return events_of(tr) > before;
+	return native_events_of(tr, TRACE_FN) > before;
 }
 
 /* Which of the tasks 1 to 9 are traced? A bit for each. */
@@ -135,15 +113,13 @@ CASE(refused_writes_change_nothing)
 	echo(test, PIDS, O_TRUNC, "no", -EINVAL, "3\n5\n");
 	echo(test, PIDS, O_APPEND, "7 no", -EINVAL, "3\n5\n");
 	echo(test, PIDS, O_TRUNC, "-1", -EINVAL, "3\n5\n");
-	f = native_open(PIDS, O_WRONLY | O_TRUNC);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	f = open_file(test, PIDS, O_WRONLY | O_TRUNC);
 	KUNIT_EXPECT_EQ(test, native_write_len(f, (__force char *)NATIVE_BAD_USER, 4), -EFAULT);
 	KUNIT_EXPECT_EQ(test, native_write_len(f, NULL, 0), 0);
 	KUNIT_EXPECT_EQ(test, native_close(f), 0);
 	native_expect_file(test, PIDS, "3\n5\n");
 	/* After a refused write a right one takes the place of the list. */
-	f = native_open(PIDS, O_WRONLY | O_TRUNC);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	f = open_file(test, PIDS, O_WRONLY | O_TRUNC);
 	KUNIT_EXPECT_EQ(test, native_write(f, "x"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, native_write(f, "8"), 0);
 	KUNIT_EXPECT_EQ(test, native_write(f, "9"), 0);
@@ -165,12 +141,12 @@ static int set_no_repeats(void *unused)
 
 	/* After an error the old callback is called. */
 	if (ret) {
-		unsigned int before = events_of(tr);
+		unsigned int before = native_events_of(tr, TRACE_FN);
 
 		native_become(3);
 		repeat();
 		native_become(OWN);
-		if (events_of(tr) != before + 20)
+		if (native_events_of(tr, TRACE_FN) != before + 20)
 			return -EINVAL;
 	}
 	return ret;
@@ -201,13 +177,13 @@ CASE(tracers_come_and_go)
 	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/func-no-repeats", 0, "1"), 0);
 	/* The new callback is called for the tasks of the list. */
 	native_become(3);
-	before = events_of(tr);
+	before = native_events_of(tr, TRACE_FN);
 	repeat();
-	KUNIT_EXPECT_LE(test, events_of(tr), before + 2);
+	KUNIT_EXPECT_LE(test, native_events_of(tr, TRACE_FN), before + 2);
 	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/func-no-repeats", 0, "0"), 0);
-	before = events_of(tr);
+	before = native_events_of(tr, TRACE_FN);
 	repeat();
-	KUNIT_EXPECT_EQ(test, events_of(tr), before + 20);
+	KUNIT_EXPECT_EQ(test, native_events_of(tr, TRACE_FN), before + 20);
 	native_become(OWN);
 	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3 | 1U << 5);
 	KUNIT_EXPECT_EQ(test, native_echo("instances/p/current_tracer", 0, "nop"), 0);
@@ -218,9 +194,9 @@ CASE(tracers_come_and_go)
 	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/func-no-repeats", 0, "1"), 0);
 	echo(test, PIDS, O_TRUNC, "3", 0, "3\n");
 	native_become(3);
-	before = events_of(tr);
+	before = native_events_of(tr, TRACE_FN);
 	repeat();
-	KUNIT_EXPECT_LE(test, events_of(tr), before + 2);
+	KUNIT_EXPECT_LE(test, native_events_of(tr, TRACE_FN), before + 2);
 	native_become(OWN);
 	KUNIT_EXPECT_EQ(test, native_echo("instances/p/options/func-no-repeats", 0, "0"), 0);
 	echo(test, PIDS, O_TRUNC, "", 0, NONE);
@@ -228,6 +204,9 @@ CASE(tracers_come_and_go)
 	echo(test, PIDS, O_TRUNC, "3 5", 0, "3\n5\n");
 	echo(test, NO_PIDS, O_TRUNC, "3", 0, "3\n");
 }
+
+/* trace_pid_write() says -1. */
+#define PIDS_NEED_MEMORY	.lenient = true, .error = -1
 
 static int write_pids(void *data)
 {
@@ -331,9 +310,7 @@ CASE(masked_cpus_call_nothing)
 		.func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_PID, .private = tr,
 	};
 	KUNIT_ASSERT_EQ(test, raw_smp_processor_id(), 0);
-	ftrace_kunit_add_ops(test, &ops);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func2, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	register_on(test, &ops, ftrace_kunit_func2);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "x");
 	set_mask(0xfffe);
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func2), "");
@@ -469,22 +446,14 @@ CASE(long_numbers_are_read)
 
 CASE(writes_fail_without_memory)
 {
-	struct native_op op = {
-		write_pids, clear_pids, "4 5",
-		/* trace_pid_write() says -1. */
-		.lenient = true, .error = -1,
-	};
+	struct native_op op = { write_pids, clear_pids, "4 5", PIDS_NEED_MEMORY };
 
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 5U);
 	native_expect_file(test, PIDS, NONE);
 	KUNIT_EXPECT_EQ(test, native_nr_hooks(), 0U);
 	KUNIT_EXPECT_EQ(test, traced_pids(), ALL);
 	restore_pids(NULL);
-	op = (struct native_op){
-		add_pids, restore_pids, "4 5",
-		/* trace_pid_write() says -1. */
-		.lenient = true, .error = -1,
-	};
+	op = (struct native_op){ add_pids, restore_pids, "4 5", PIDS_NEED_MEMORY };
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
 	restore_processes(NULL);
 	op.run = add_to_processes;
@@ -508,18 +477,12 @@ static int write_pids_of_two(void *data)
 
 CASE(all_ops_or_none_change)
 {
-	struct native_op op = {
-		write_pids_of_two, clear_pids, "4",
-		/* trace_pid_write() says -1. */
-		.lenient = true, .error = -1,
-	};
+	struct native_op op = { write_pids_of_two, clear_pids, "4", PIDS_NEED_MEMORY };
 
 	second_ops = (struct ftrace_ops){
 		.func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_PID, .private = tr,
 	};
-	ftrace_kunit_add_ops(test, &second_ops);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&second_ops, ftrace_kunit_func2, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&second_ops), 0);
+	register_on(test, &second_ops, ftrace_kunit_func2);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 5U);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&second_ops), 0);
 }
@@ -547,11 +510,7 @@ static void clear_new_pids(void *data)
 /* The first pid of an array makes its guard. */
 CASE(first_pids_need_memory)
 {
-	struct native_op op = {
-		write_new_pids, clear_new_pids,
-		/* trace_pid_write() says -1. */
-		.lenient = true, .error = -1,
-	};
+	struct native_op op = { write_new_pids, clear_new_pids, NULL, PIDS_NEED_MEMORY };
 
 	KUNIT_ASSERT_EQ(test, native_mkdir("q"), 0);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the function profiler computes: counts and times that the test chooses, not the clock. */
-#include <linux/delay.h>
-#include <linux/fs.h>
-#include <linux/ftrace.h>
-#include <linux/kthread.h>
 
-#include "trace.h"
-#include "ftrace/core.h"
 #include "ftrace/profile.h"
-#include "targets.h"
 #include "tests.h"
 
 #define STAT		"trace_stat/function0"
@@ -140,8 +133,7 @@ static int call_there(void *unused)
 {
 	for (unsigned int f = 201; f < 204; f++)
 		call(f, 1000 * f);
-	while (!kthread_should_stop())
-		usleep_range(1000, 2000);
+	native_until_stopped();
 	return 0;
 }
 

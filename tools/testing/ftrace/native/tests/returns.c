@@ -3,17 +3,13 @@
  * Calls with their returns: what is recorded, and what an unwinder finds at each instruction
  * between the site and the return to the caller, while interrupts come that make such calls, too.
  */
-#include <linux/delay.h>
 #include <linux/ftrace_arch.h>
-#include <linux/kthread.h>
 #include <linux/percpu.h>
 
 #include "../../arch/x86/kernel/ftrace/flight.h"
-#include "ftrace/core.h"
 #include "ftrace/flight.h"
 #include "ftrace/guards.h"
 #include "ftrace/ops.h"
-#include "targets.h"
 #include "tests.h"
 
 /* native_tail_func() ends with a jump to native_func_100(). */
@@ -24,13 +20,6 @@ static void * const funcs[] = {
 static struct ftrace_flight *flight;
 static struct ftrace_ops ops;
 static bool guarded;
-
-static void skip_if_sanitized(struct kunit *test)
-{
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	kunit_skip(test, "a sanitizer has no single steps");
-#endif
-}
 
 static void *func_of(unsigned int n)
 {
@@ -415,8 +404,7 @@ static void stay(void)
 static int stay_in_call(void *data)
 {
 	*(int *)data = step_call(ftrace_kunit_func1);
-	while (!kthread_should_stop())
-		usleep_range(1000, 2000);
+	native_until_stopped();
 	return 0;
 }
 
@@ -482,8 +470,7 @@ CASE(others_have_a_trampoline)
 
 	recorder_start(test, false);
 	expect_records(test, ftrace_kunit_func1, 6, true);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&other, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+	register_on(test, &other, ftrace_kunit_func1);
 	expect_records(test, ftrace_kunit_func1, 6, false);
 	KUNIT_ASSERT_EQ(test, unregister_ftrace_function(&other), 0);
 	expect_records(test, ftrace_kunit_func1, 6, true);

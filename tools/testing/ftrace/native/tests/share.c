@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Owners of direct callers are asked to share their functions, each as often as it must be. */
 #include <linux/ftrace_arch.h>
-#include <linux/kthread.h>
-#include <linux/slab.h>
 
-#include "trace.h"
 #include "ftrace/class.h"
-#include "ftrace/core.h"
 #include "ftrace/ipmodify.h"
-#include "module.h"
 #include "tests.h"
 
 #define OWNERS		4
 #define CHANGES_IP	(FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS)
-
-void native_direct_target(void);
 
 /* What an owner has heard: + a question to share, - the end of sharing. */
 static struct owner {
@@ -48,7 +41,7 @@ static const unsigned long target = (unsigned long)native_direct_target;
 
 static test_func_t func_of(unsigned int i)
 {
-	return (test_func_t)native_funcs[40 + 3 * i];
+	return native_funcs[40 + 3 * i];
 }
 
 /* What all owners have heard since the last time. */
@@ -70,6 +63,7 @@ static int share_init(struct kunit *test)
 	redirect = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = CHANGES_IP };
 	rival = redirect;
 	wrong_locks = false;
+	native_mod_setup();
 	ftrace_kunit_add_ops(test, &redirect);
 	ftrace_kunit_add_ops(test, &rival);
 	for (unsigned int i = 0; i < OWNERS; i++) {
@@ -114,14 +108,11 @@ static void stay_inside(unsigned long ip, unsigned long parent_ip, struct ftrace
 /* An owner has its function for itself again when no task is in the other callback any more. */
 CASE(owners_are_told_last)
 {
-	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+	struct ftrace_ops *ops = native_dynamic_ops(test);
 	struct task_struct *caller;
 
-	KUNIT_ASSERT_NOT_NULL(test, ops);
 	*ops = (struct ftrace_ops){ .func = stay_inside, .flags = CHANGES_IP };
-	ftrace_kunit_add_ops(test, ops);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, func_of(0), true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+	register_on(test, ops, func_of(0));
 	caller = native_call_until_inside(func_of(0));
 	told_inside = false;
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
@@ -146,8 +137,7 @@ CASE(questions_need_memory)
 {
 	const struct native_op op = { get_func1, lose_func1 };
 
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, func_of(0), true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&redirect), 0);
+	register_on(test, &redirect, func_of(0));
 	/* The list of functions, two copies, changes, sites, and a class. */
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 6U);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&redirect), 0);
@@ -166,7 +156,7 @@ CASE(the_second_is_not_asked)
 	ftrace_kunit_add_ops(test, &late.ops);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&late.ops, func_of(0), true), 0);
 	for (unsigned int i = 39; i <= 41; i += 2) {
-		test_func_t func = (test_func_t)native_funcs[i];
+		test_func_t func = native_funcs[i];
 
 		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&late.ops, func, false), 0);
 		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&redirect, func, false), 0);
@@ -208,8 +198,7 @@ CASE(refusals_are_told)
 /* If the registration fails after all have agreed, those are told whose caller is alone again. */
 CASE(rivals_go_on_sharing)
 {
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&rival, func_of(1), true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&rival), 0);
+	register_on(test, &rival, func_of(1));
 	KUNIT_EXPECT_STREQ(test, take_heard(), " +  ");
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&redirect), -EBUSY);
 	KUNIT_EXPECT_STREQ(test, take_heard(), "+- + +- +-");

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the KUnit suites of the program share; see tests.h. */
-#include <linux/delay.h>
 #include <linux/glob.h>
-#include <linux/kthread.h>
-#include <linux/mutex.h>
 
 #include "tests.h"
 
@@ -29,6 +26,70 @@ void echo(struct kunit *test, const char *path, int flags, const char *words, in
 	native_expect_file(test, path, want);
 }
 
+struct native_file *open_file(struct kunit *test, const char *path, int flags)
+{
+	struct native_file *f = native_open(path, flags);
+
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(f), "%s", path);
+	return f;
+}
+
+/* Write, and leave the file open. */
+struct native_file *begin_write(struct kunit *test, const char *path, int flags, const char *words)
+{
+	struct native_file *f = open_file(test, path, O_WRONLY | flags);
+
+	KUNIT_EXPECT_EQ_MSG(test, native_write(f, words), 0, "%s", words);
+	return f;
+}
+
+void register_on(struct kunit *test, struct ftrace_ops *ops, test_func_t func)
+{
+	ftrace_kunit_add_ops(test, ops);
+	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, func, true), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+}
+
+void register_on_glob(struct kunit *test, struct ftrace_ops *ops, const char *glob)
+{
+	ftrace_kunit_add_ops(test, ops);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(ops, (u8 *)glob, strlen(glob), 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+}
+
+struct ftrace_ops *native_dynamic_ops(struct kunit *test)
+{
+	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	return ops;
+}
+
+void register_crowd(struct kunit *test, struct ftrace_ops *ops, unsigned int nr, test_func_t func)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		ops[i] = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
+		register_on(test, &ops[i], func);
+	}
+}
+
+static int counted_type;
+
+static bool count_event(struct trace_entry *entry, void *nr)
+{
+	*(unsigned int *)nr += entry->type == counted_type;
+	return true;
+}
+
+unsigned int native_events_of(struct trace_array *tr, int type)
+{
+	unsigned int nr = 0;
+
+	counted_type = type;
+	native_events(tr, count_event, &nr);
+	return nr;
+}
+
 void native_expect_once(struct kunit *test, const char *text, const char *line)
 {
 	const char *first = strstr(text, line);
@@ -42,6 +103,38 @@ void native_expect_glob(struct kunit *test, const char *path, const char *glob)
 {
 	KUNIT_EXPECT_GE_MSG(test, native_cat(path, text, sizeof(text), 64), 0, "%s", path);
 	KUNIT_EXPECT_TRUE_MSG(test, glob_match(glob, text), "%s does not match %s", text, glob);
+}
+
+unsigned long native_left;
+
+void native_fail_end(const unsigned long *unused)
+{
+	native_left = native_fail_left();
+	native_fail_nth(0);
+}
+
+int native_run_write(void *data)
+{
+	const struct native_write *w = data;
+
+	return native_echo(w->path, w->flags, w->words);
+}
+
+void native_undo_write(void *data)
+{
+	const struct native_write *w = data;
+
+	native_echo(w->path, w->flags, w->undo);
+}
+
+int native_run_register(void *data)
+{
+	return register_ftrace_function(data);
+}
+
+void native_undo_register(void *data)
+{
+	unregister_ftrace_function(data);
 }
 
 /*
@@ -60,10 +153,8 @@ unsigned int native_sweep(struct kunit *test, const struct native_op *op)
 		native_settle();
 		live = native_live();
 		classes = ftrace_kunit_nr_classes();
-		native_fail_nth(n);
-		ret = op->run(op->data);
-		left = native_fail_left();
-		native_fail_nth(0);
+		ret = WITHOUT(n, op->run(op->data));
+		left = native_left;
 		bad = ftrace_kunit_state();
 		if (bad)
 			KUNIT_FAIL(test, "allocation %u fails: %s", n, bad);
@@ -102,6 +193,12 @@ unsigned int native_sweep(struct kunit *test, const struct native_op *op)
 	return n;
 }
 
+void native_until_stopped(void)
+{
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+}
+
 struct waiter {
 	void	(*run)(void *data);
 	void	*data;
@@ -114,8 +211,7 @@ static int wait_and_run(void *data)
 
 	w->run(w->data);
 	WRITE_ONCE(w->done, true);
-	while (!kthread_should_stop())
-		usleep_range(1000, 2000);
+	native_until_stopped();
 	return 0;
 }
 
@@ -154,8 +250,7 @@ void native_stay(void)
 static int call_and_stop(void *func)
 {
 	((native_func_t *)func)(0);
-	while (!kthread_should_stop())
-		usleep_range(1000, 2000);
+	native_until_stopped();
 	return 0;
 }
 
@@ -194,14 +289,6 @@ static void wait_inside(unsigned long ip, unsigned long parent_ip, struct ftrace
 		cpu_relax();
 }
 
-static int call_and_stay(void *func)
-{
-	((test_func_t)func)(1);
-	while (!kthread_should_stop())
-		usleep_range(1000, 2000);
-	return 0;
-}
-
 struct task_struct *native_hold_in_callback(struct kunit *test, struct ftrace_ops *ops,
 					    test_func_t func)
 {
@@ -210,9 +297,8 @@ struct task_struct *native_hold_in_callback(struct kunit *test, struct ftrace_op
 	ops->func = wait_inside;
 	is_in = false;
 	go = false;
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, func, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
-	task = kthread_run_on_cpu(call_and_stay, func, 2, "native/%u");
+	register_on(test, ops, func);
+	task = kthread_run_on_cpu(call_and_stop, func, 2, "native/%u");
 	while (!READ_ONCE(is_in))
 		usleep_range(1000, 2000);
 	return task;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The function tracer: which events it records, its options, and kernel.ftrace_enabled. */
-#include <linux/delay.h>
-#include <linux/fs.h>
-#include <linux/ftrace.h>
 #include <linux/glob.h>
 #include <linux/sched/clock.h>
 #include <linux/seq_file.h>
@@ -11,8 +8,6 @@
 
 #include "ftrace/dispatch.h"
 #include "ftrace/flight.h"
-#include "trace.h"
-#include "targets.h"
 #include "tests.h"
 
 #define DIR	"instances/t/"
@@ -24,17 +19,14 @@ static char events[512];
 
 static bool note_event(struct trace_entry *entry, void *data)
 {
-	static const test_func_t funcs[] = {
-		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3, ftrace_kunit_func4,
-	};
 	size_t len = strlen(events);
 	unsigned int i;
 
 	if (entry->type == TRACE_FN) {
 		struct ftrace_entry *call = (struct ftrace_entry *)entry;
 
-		for (i = 0; i < ARRAY_SIZE(funcs); i++)
-			if (call->ip == ftrace_location((unsigned long)funcs[i]))
+		for (i = 0; i < ARRAY_SIZE(kunit_funcs); i++)
+			if (call->ip == ftrace_location((unsigned long)kunit_funcs[i]))
 				break;
 		snprintf(events + len, sizeof(events) - len, "f%u ", i + 1);
 	} else if (entry->type == TRACE_FUNC_REPEATS) {
@@ -79,9 +71,15 @@ static int tracer_init_case(struct kunit *test)
 
 static void tracer_exit_case(struct kunit *test)
 {
+	tracer_tracing_on(tr);
+	native_become(OWN);
+	native_symbols = NULL;
 	native_echo(DIR "options/func_stack_trace", 0, "0");
 	native_echo(DIR "options/func-no-repeats", 0, "0");
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-time", 0, "0"), 0);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/context-info", 0, "1"), 0);
 	KUNIT_EXPECT_EQ(test, native_rmdir("t"), 0);
 	KUNIT_EXPECT_EQ(test, native_cmdlines, 0);
 	KUNIT_EXPECT_EQ(test, native_nr_hooks(), hooks);
@@ -280,11 +278,6 @@ CASE(options_change)
 	KUNIT_EXPECT_STREQ(test, take_events(), "f1 s f1 s ");
 }
 
-static int start_tracer(void *data)
-{
-	return native_echo(DIR "current_tracer", 0, data);
-}
-
 /* Without one of its probes, a recorder does not start. */
 static int start_flight(void *probes)
 {
@@ -303,7 +296,7 @@ static void stop_tracer(void *data)
 CASE(tracers_fail_without_memory)
 {
 	unsigned int probes;
-	struct native_op op = { start_tracer, stop_tracer, "function" };
+	struct native_op op = { NATIVE_WRITES(DIR "current_tracer", 0, "function", "nop") };
 	struct native_op flight = { start_flight, stop_tracer, &probes, .lenient = true };
 
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
@@ -325,19 +318,9 @@ CASE(tracers_fail_without_memory)
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
 }
 
-static int switch_option(void *data)
-{
-	return native_echo(DIR "options/func-no-repeats", 0, "1");
-}
-
-static void switch_option_back(void *data)
-{
-	native_echo(DIR "options/func-no-repeats", 0, "0");
-}
-
 CASE(options_fail_without_memory)
 {
-	struct native_op op = { switch_option, switch_option_back };
+	struct native_op op = { NATIVE_WRITES(DIR "options/func-no-repeats", 0, "1", "0") };
 
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
@@ -358,9 +341,8 @@ static bool stays_on(void)
 /* kernel.ftrace_enabled */
 CASE(functions_can_be_switched_off)
 {
-	static struct ftrace_ops ops;
+	static struct ftrace_ops ops = { .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_PERMANENT };
 
-	ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_PERMANENT };
 	ftrace_kunit_add_ops(test, &ops);
 	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func4, true), 0);
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
@@ -444,9 +426,6 @@ static const char *calls_of_all(void)
  */
 CASE(one_bad_site_is_no_harm)
 {
-	static const test_func_t funcs[] = {
-		ftrace_kunit_func1, ftrace_kunit_func2, ftrace_kunit_func3,
-	};
 	static char before[512], wanted[512], listed[2048];
 
 	for (unsigned int n = 0; n < 3 * ARRAY_SIZE(on_bad_site); n++) {
@@ -457,13 +436,13 @@ CASE(one_bad_site_is_no_harm)
 		if (op->traced)
 			KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
 		strscpy(wanted, calls_of_all());
-		ftrace_kunit_break_site(test, funcs[n % 3]);
+		ftrace_kunit_break_site(test, kunit_funcs[n % 3]);
 		KUNIT_EXPECT_EQ(test, native_echo(strstr(op->file, "set") ? DIR "set_ftrace_filter" :
 						  DIR "current_tracer", O_TRUNC, op->words),
 				op->named ? -EINVAL : 0);
 		native_cat("enabled_functions", listed, sizeof(listed), 100);
 		native_expect_once(test, listed, "failed:");
-		ftrace_kunit_mend_site(funcs[n % 3]);
+		ftrace_kunit_mend_site(kunit_funcs[n % 3]);
 		if (op->named)
 			KUNIT_EXPECT_STREQ(test, calls_of_all(), wanted);
 		if (strchr(op->words, ':'))
@@ -687,7 +666,6 @@ CASE(recorders_change)
 	KUNIT_EXPECT_FALSE(test, flight_records());
 	KUNIT_EXPECT_EQ(test, switch_time(NULL), 0);
 	KUNIT_EXPECT_TRUE(test, flight_records());
-	switch_time_back(NULL);
 }
 
 static int switch_thresh(void *data)
@@ -862,15 +840,23 @@ static const char *read_pages_of(struct kunit *test, struct native_file *f)
 
 static const char *read_pages(struct kunit *test)
 {
-	struct native_file *f = native_open(DIR "per_cpu/cpu0/trace_pipe_raw",
+	struct native_file *f = open_file(test, DIR "per_cpu/cpu0/trace_pipe_raw",
 					    O_RDONLY | O_NONBLOCK);
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
 	ran = 0;
 	memset(called, 0, sizeof(called));
 	read_pages_of(test, f);
 	native_close(f);
 	return words;
+}
+
+/* What is in the pages, which are read while nothing is recorded. Then the trace is cleared. */
+static void expect_pages(struct kunit *test, const char *want)
+{
+	tracer_tracing_off(tr);
+	KUNIT_EXPECT_STREQ(test, read_pages(test), want);
+	tracer_tracing_on(tr);
+	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace", O_TRUNC, ""), 0);
 }
 
 /* Calls and events are merged by their times. Meanwhile recording goes on. trace_pipe has no calls. */
@@ -886,8 +872,7 @@ CASE(recorders_are_read)
 	KUNIT_EXPECT_STREQ(test, read_trace(DIR "trace"), "3c 1e 2c 1e ");
 	KUNIT_EXPECT_STREQ(test, read_trace(DIR "per_cpu/cpu0/trace"), "3c 1e 2c 1e ");
 	KUNIT_EXPECT_STREQ(test, read_trace(DIR "per_cpu/cpu1/trace"), "");
-	f = native_open(DIR "trace", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	f = open_file(test, DIR "trace", O_RDONLY);
 	record_calls(1);
 	native_close(f);
 	record_calls(1);
@@ -955,8 +940,7 @@ static int go_on_elsewhere(void *unused)
 	returns(INNER);
 	returns(OUTER);
 	native_become(3);
-	while (!kthread_should_stop())
-		usleep_range(1000, 2000);
+	native_until_stopped();
 	return 0;
 }
 
@@ -1011,10 +995,6 @@ CASE(returns_make_a_tree)
 		tracer_tracing_on(tr);
 		KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
 	}
-	native_symbols = NULL;
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/context-info", 0, "1"), 0);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-time", 0, "0"), 0);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 }
 
 /* In pages nothing is known of a call that is older than what is missing, or than very many tasks. */
@@ -1025,8 +1005,7 @@ CASE(pages_forget_calls)
 	native_symbols = tree_symbols;
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "1"), 0);
 	KUNIT_ASSERT_EQ(test, native_echo(DIR "current_tracer", 0, "flight"), 0);
-	f = native_open(DIR "per_cpu/cpu0/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(f));
+	f = open_file(test, DIR "per_cpu/cpu0/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
 	ran = 0;
 	/* A long event, much older than the calls. */
 	native_ahead = -BIT(30);
@@ -1060,9 +1039,6 @@ CASE(pages_forget_calls)
 	record_event(tr);
 	KUNIT_EXPECT_STREQ(test, read_pages_of(test, f), "1p 1a 1b 1e ");
 	native_close(f);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
-	native_symbols = NULL;
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 }
 
 /* The same in pages: full ones, an event of its own for a late time, long and lost events. */
@@ -1078,32 +1054,20 @@ CASE(recorders_are_read_in_pages)
 	native_ahead = 0;
 	record_event(tr);
 	record_calls(3);
-	tracer_tracing_off(tr);
-	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 145c 1p 5c 1e 3c 1t 3e ");
-	tracer_tracing_on(tr);
+	expect_pages(test, "1p 145c 1p 5c 1e 3c 1t 3e ");
 	/* There is room for the last call, and no byte more. */
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace", O_TRUNC, ""), 0);
 	record_long_event(tr, 1216);
 	record_calls(102);
-	tracer_tracing_off(tr);
-	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 1e 101c 1p 1c ");
-	tracer_tracing_on(tr);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace", O_TRUNC, ""), 0);
+	expect_pages(test, "1p 1e 101c 1p 1c ");
 	record_calls(153);
 	for (unsigned int i = 0; i < 20; i++)
 		record_long_event(tr, 1000);
 	record_calls(3);
-	tracer_tracing_off(tr);
-	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 145c 1p 8c 1m 3e 1p 2e 3c ");
-	tracer_tracing_on(tr);
+	expect_pages(test, "1p 145c 1p 8c 1m 3e 1p 2e 3c ");
 	/* What the graph tracer has left stays what it is. */
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "1"), 0);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "trace", O_TRUNC, ""), 0);
 	record_graph_call(8);
-	tracer_tracing_off(tr);
-	KUNIT_EXPECT_STREQ(test, read_pages(test), "1p 1i ");
-	tracer_tracing_on(tr);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
+	expect_pages(test, "1p 1i ");
 }
 
 /* Who waits for a full page gets less only if no more will come. */
@@ -1166,8 +1130,6 @@ CASE(recorders_are_not_read_without_memory)
 	KUNIT_EXPECT_GT(test, native_sweep(test, &text), 6U);
 	KUNIT_EXPECT_EQ(test, native_sweep(test, &pages), 5);
 	native_quiet = false;
-	tracer_tracing_on(tr);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 }
 
 /* Read as a dump does, or ftdump of kdb, with interrupts off: calls made since @begin. */
@@ -1411,7 +1373,6 @@ CASE(rings_come_with_cpus)
 	KUNIT_EXPECT_NOT_NULL(test, cpu[NATIVE_ONLINE + 1]->other);
 	KUNIT_EXPECT_NULL(test, cpu[NATIVE_ONLINE + 2]->other);
 	spare_rings(false);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "nop"), 0);
 }
 
 CASE(recorders_are_counted)
@@ -1515,7 +1476,6 @@ CASE(snapshots_are_taken)
 	KUNIT_EXPECT_EQ(test, calls_of(true), 2);
 	KUNIT_EXPECT_EQ(test, raw_entries_of_snapshot(), 2);
 	spare_rings(false);
-	KUNIT_EXPECT_EQ(test, native_echo(DIR "options/flight-returns", 0, "0"), 0);
 }
 
 /* A recorder that has ended is off, and when it is gone, events do not mark it. */

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Trampolines: what unwinders learn of each byte, and the memory that they are in. */
 #include <linux/cpu.h>
-#include <linux/delay.h>
 #include <linux/execmem.h>
 #include <linux/ftrace_arch.h>
-#include <linux/kthread.h>
 #include <linux/memory.h>
 #include <linux/perf_event.h>
-#include <linux/slab.h>
 #include <linux/trace_events.h>
 
 #include <asm/ftrace_patch.h>
 
 #include "../../arch/x86/kernel/ftrace/flight.h"
-#include "trace.h"
-#include "ftrace/core.h"
 #include "ftrace/flight.h"
 #include "ftrace/guards.h"
-#include "targets.h"
 #include "tests.h"
 
 /* The parts of the two templates, see entry_64.S. */
@@ -89,8 +83,7 @@ CASE(layouts_are_known)
 				.flags = t ? FTRACE_OPS_FL_SAVE_REGS : 0,
 				.guard = guarded ? guard : NULL,
 			};
-			ftrace_kunit_filter(&ops[i], ftrace_kunit_func1, true);
-			KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops[i]), 0);
+			register_on(test, &ops[i], ftrace_kunit_func1);
 		}
 		expect_layout(test, t, ftrace_kunit_tramp(ftrace_kunit_func1), guarded);
 		for (unsigned int i = 0; i < nr; i++) {
@@ -100,8 +93,7 @@ CASE(layouts_are_known)
 	}
 	KUNIT_EXPECT_EQ(test, ftrace_tramp_template_ip((unsigned long)native_funcs[0]), 0UL);
 	native_settle();
-	scoped_guard(mutex, &ftrace_lock)
-		ftrace_guard_put(guard);
+	LOCKED(ftrace_guard_put(guard));
 }
 
 /* The templates of what records a call. */
@@ -270,8 +262,7 @@ static void record_func1(struct kunit *test, struct ftrace_ops *op, unsigned int
 	*op = (struct ftrace_ops){
 		.func = ftrace_flight_func, .flight = flights[i], .guard = guard,
 	};
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(op, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(op), 0);
+	register_on(test, op, ftrace_kunit_func1);
 }
 
 /* A guard turns the task away from its own recorder only. */
@@ -372,8 +363,7 @@ static void switch_off(const struct ftrace_tramp *tramp, unsigned int n)
 {
 	struct ftrace_patch off;
 
-	scoped_guard(mutex, &ftrace_lock)
-		arch_ftrace_tramp_off(tramp, n, &off);
+	LOCKED(arch_ftrace_tramp_off(tramp, n, &off));
 	guard(cpus_read_lock)();
 	guard(mutex)(&text_mutex);
 	arch_ftrace_patch(&(struct ftrace_batch){ &off, 1, NULL });
@@ -533,14 +523,11 @@ CASE(new_memory_may_fail)
 	fill_nr = largest(fill_calls, max);
 	/* A small one, so that there is no room for the large one beside it. */
 	ops[0] = (struct ftrace_ops){ .func = ftrace_kunit_note_x };
-	ftrace_kunit_add_ops(test, &ops[0]);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops[0], ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops[0]), 0);
+	register_on(test, &ops[0], ftrace_kunit_func1);
 	/* Two structures, two buffers, the memory of the trampoline, and what makes it run. */
 	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 4U);
 	KUNIT_EXPECT_FALSE(test, is_ftrace_trampoline(1));
 	KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops[0]), 0);
 }
 
 /* A trampoline that comes or goes takes nothing from the one behind it. */
@@ -578,12 +565,11 @@ CASE(memory_is_given_back)
 	before = native_nr_execmem();
 	for (unsigned int i = 0; i < NATIVE_FUNCS; i++) {
 		many[i].func = ftrace_kunit_note_x;
-		ftrace_kunit_filter(&many[i], (test_func_t)native_funcs[i], true);
-		KUNIT_ASSERT_EQ(test, register_ftrace_function(&many[i]), 0);
+		register_on(test, &many[i], native_funcs[i]);
 	}
 	KUNIT_EXPECT_GT(test, native_nr_execmem(), before);
 	for (unsigned int i = 0; i < NATIVE_FUNCS; i += 7)
-		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of((test_func_t)native_funcs[i]), "x");
+		KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(native_funcs[i]), "x");
 	for (unsigned int i = 0; i < NATIVE_FUNCS; i++) {
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&many[i]), 0);
 		ftrace_free_filter(&many[i]);
@@ -599,8 +585,6 @@ static void release_memory(struct task_struct *task)
 {
 	native_let_go();
 	kthread_stop(task);
-	unregister_ftrace_function(&waiter);
-	ftrace_free_filter(&waiter);
 }
 
 static struct ftrace_ops *add_crowd(struct kunit *test, unsigned int nr)
@@ -610,18 +594,10 @@ static struct ftrace_ops *add_crowd(struct kunit *test, unsigned int nr)
 	KUNIT_ASSERT_NOT_NULL(test, some);
 	for (unsigned int i = 0; i < nr; i++) {
 		some[i].func = ftrace_kunit_note_x;
+		ftrace_kunit_add_ops(test, &some[i]);
 		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&some[i], ftrace_kunit_func1, true), 0);
 	}
 	return some;
-}
-
-static void remove_crowd(struct kunit *test, struct ftrace_ops *some, unsigned int nr)
-{
-	for (unsigned int i = 0; i < nr; i++) {
-		if (some[i].flags & FTRACE_OPS_FL_ENABLED)
-			KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&some[i]), 0);
-		ftrace_free_filter(&some[i]);
-	}
 }
 
 /* Ops that come and go where there are many leave their callbacks behind, and few arrays. */
@@ -645,7 +621,6 @@ CASE(a_crowd_leaves_little)
 	}
 	KUNIT_EXPECT_LE(test, native_live() - live, last + last / 4);
 	release_memory(task);
-	remove_crowd(test, some, nr);
 }
 
 static int perf_reg(struct trace_event_call *call, enum trace_reg type, void *data)
@@ -681,13 +656,6 @@ CASE(what_waits_is_bounded)
 	perf_trace_destroy(&event);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&some[0]), 0);
 	release_memory(task);
-	remove_crowd(test, some, nr);
-	native_settle();
-}
-
-static test_func_t tramps_func(unsigned int n)
-{
-	return (test_func_t)native_funcs[n];
 }
 
 /* A removal changes sites and slots in the order of their addresses, also if the slots came in another order. */
@@ -704,12 +672,10 @@ CASE(slots_are_switched_off_in_order)
 		ftrace_kunit_add_ops(test, &some[i]);
 	}
 	/* These leave room at a low address. */
-	for (struct ftrace_ops *ops = low; ops < some + nr; ops++) {
-		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(ops, tramps_func(ops - low), true), 0);
-		KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
-	}
+	for (struct ftrace_ops *ops = low; ops < some + nr; ops++)
+		register_on(test, ops, native_funcs[ops - low]);
 	for (unsigned int i = 0; i < 2; i++) {
-		test_func_t func = tramps_func(100 + i);
+		test_func_t func = native_funcs[100 + i];
 
 		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&beside[i], func, true), 0);
 		KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(all, func, !i), 0);
@@ -721,8 +687,8 @@ CASE(slots_are_switched_off_in_order)
 			KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
 		native_settle();
 	}
-	KUNIT_EXPECT_LT(test, ftrace_kunit_tramp(tramps_func(101)),
-			ftrace_kunit_tramp(tramps_func(100)));
+	KUNIT_EXPECT_LT(test, ftrace_kunit_tramp(native_funcs[101]),
+			ftrace_kunit_tramp(native_funcs[100]));
 
 	native_nr_pokes = 0;
 	native_perf_wants = true;

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which functions a word of a filter names: a name, a glob, a number, an address. */
-#include <linux/fs.h>
-#include <linux/ftrace.h>
 
-#include "trace.h"
-#include "ftrace/core.h"
-#include "ftrace/hash.h"
-#include "module.h"
 #include "tests.h"
+#include "ftrace/hash.h"
 
 #define FILTER		"set_ftrace_filter"
 
@@ -195,8 +190,7 @@ static int add_glob(void *want)
 
 	if (ret)
 		return ret;
-	scoped_guard(mutex, &ftrace_lock)
-		ret = ftrace_locked(glob_ops.func_hash->filter_hash)->count;
+	ret = LOCKED(ftrace_locked(glob_ops.func_hash->filter_hash)->count);
 	if (!*nr)
 		*nr = ret;
 	return ret == *nr ? 0 : -EIO;
