@@ -3,178 +3,83 @@
  * Operations wait while somebody else holds a lock of which no function asserts that it is held:
  * without it they would fail only by chance. A forgotten ftrace_lock ends the program anyway.
  */
-#include <linux/fs.h>
-#include <linux/ftrace.h>
 #include <linux/kallsyms.h>
-#include <linux/mutex.h>
 
-#include "trace.h"
-#include "ftrace/core.h"
 #include "ftrace/kallsyms.h"
 #include "ftrace/filter_edit.h"
 #include "ftrace/ops.h"
-#include "module.h"
 #include "tests.h"
 
 static struct ftrace_ops ops, lone;
+static const struct ftrace_ops changing = {
+	.func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
+};
+
+static const unsigned long target = (unsigned long)native_direct_target;
 static struct module other = { .name = "other" };
 
-void native_direct_target(void);
+#define STEP(name, ...)	static void name(void) { __VA_ARGS__; }
 
-static void filter(const char *words)
-{
-	native_echo("set_ftrace_filter", O_TRUNC, words);
-}
+STEP(call, ftrace_kunit_func1(1))
+STEP(make_instance, native_mkdir("w"))
+STEP(remove_instance, native_rmdir("w"))
+STEP(set_filter, ftrace_set_filter(&ops, "native_func_101", 15, 1))
+STEP(set_ip, ftrace_set_filter_ip(&ops, (unsigned long)native_funcs[0], 0, 1))
+STEP(free_filter, ftrace_free_filter(&ops))
+STEP(direct, ops = (struct ftrace_ops){ }; set_ip(); register_ftrace_direct(&ops, target))
+STEP(modify_direct, modify_ftrace_direct(&ops, (unsigned long)native_funcs[7]))
+STEP(undirect, unregister_ftrace_direct(&ops, 0, true))
+STEP(changes_ip, ops = changing; set_ip(); register_ftrace_function(&ops))
+STEP(unregister, unregister_ftrace_function(&ops))
+STEP(load, native_mod_init(true))
+STEP(forget_sites, ftrace_forget_sites(1, 2))
+STEP(words_wait, ftrace_mod_words_wait("nosuch", false))
+STEP(drop_names, ftrace_drop_init_names(&other))
+STEP(keep_names, ftrace_keep_failed_names(&other))
+/* It stays noted to the end of the program. */
+STEP(note_lone, ftrace_ops_init(&lone); ftrace_note_lone_ops(&lone))
 
-static void pids(const char *words)
-{
-	native_echo("set_ftrace_pid", O_TRUNC, words);
-}
-
-static void profile(const char *words)
-{
-	native_echo("function_profile_enabled", 0, words);
-}
-
-static void read_profile(const char *path)
+static void read_profile(void)
 {
 	static char text[1 << 16];
 
-	native_cat(path, text, sizeof(text), 4096);
+	native_cat("trace_stat/function0", text, sizeof(text), 4096);
 }
 
-static void call(const char *unused)
-{
-	ftrace_kunit_func1(1);
-}
-
-static void make_instance(const char *name)
-{
-	native_mkdir(name);
-}
-
-static void remove_instance(const char *name)
-{
-	native_rmdir(name);
-}
-
-static void set_filter(const char *word)
-{
-	ftrace_set_filter(&ops, (unsigned char *)word, strlen(word), 1);
-}
-
-static void set_ip(const char *unused)
-{
-	ftrace_set_filter_ip(&ops, (unsigned long)native_funcs[0], 0, 1);
-}
-
-static void free_filter(const char *unused)
-{
-	ftrace_free_filter(&ops);
-}
-
-static void direct(const char *unused)
-{
-	ops = (struct ftrace_ops){ };
-	set_ip(NULL);
-	register_ftrace_direct(&ops, (unsigned long)native_direct_target);
-}
-
-static void modify_direct(const char *unused)
-{
-	modify_ftrace_direct(&ops, (unsigned long)native_funcs[7]);
-}
-
-static void undirect(const char *unused)
-{
-	unregister_ftrace_direct(&ops, 0, true);
-}
-
-static void changes_ip(const char *unused)
-{
-	ops = (struct ftrace_ops){
-		.func = ftrace_kunit_note, .flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS,
-	};
-	set_ip(NULL);
-	register_ftrace_function(&ops);
-}
-
-static void unregister(const char *unused)
-{
-	unregister_ftrace_function(&ops);
-}
-
-static void load(const char *unused)
-{
-	native_mod_init(true);
-}
-
-static void enable(const char *unused)
-{
-	native_mod_enable();
-}
-
-static void start(const char *unused)
-{
-	native_mod_started();
-}
-
-static void release(const char *unused)
-{
-	native_mod_release();
-}
-
-static void forget_sites(const char *unused)
-{
-	ftrace_forget_sites(1, 2);
-}
-
-static void words_wait(const char *module)
-{
-	ftrace_mod_words_wait(module, false);
-}
-
-static void drop_names(const char *unused)
-{
-	ftrace_drop_init_names(&other);
-}
-
-static void keep_names(const char *unused)
-{
-	ftrace_keep_failed_names(&other);
-}
-
-/* It stays noted to the end of the program. */
-static void note_lone(const char *unused)
-{
-	ftrace_ops_init(&lone);
-	ftrace_note_lone_ops(&lone);
-}
+#define FILTER(words)	"set_ftrace_filter", words
+#define PIDS(words)	"set_ftrace_pid", words
+#define PROFILE(words)	"function_profile_enabled", words
+#define RUN(step)	.run = step
 
 /* In this order; without a lock, what must be done between two others. */
 static const struct wait {
-	const char	*lock;
-	void		(*run)(const char *arg);
-	const char	*arg;
+	const char	*lock, *path, *words;
+	void		(*run)(void);
 } waits[] = {
-	{ "filter", filter, "native_func_101" }, { "filter", filter, "" },
-	{ "pid_mutex", pids, "3" }, { "pid_mutex", pids, "" },
-	{ "probe_mutex", filter, "native_func_101:traceoff:1" },
-	{ "probe_mutex", filter, "!native_func_101:traceoff:1" },
-	{ NULL, filter, "ftrace_kunit_func1" }, { "profile_mutex", profile, "1" }, { NULL, call },
-	{ "profile_mutex", read_profile, "trace_stat/function0" }, { "profile_mutex", profile, "0" },
-	{ NULL, filter, "" },
-	{ "trace_types_lock", make_instance, "w" }, { "probe_mutex", remove_instance, "w" },
-	{ "ops", set_filter, "native_func_101" }, { "ops", set_ip }, { "ops", free_filter },
-	{ "direct_mutex", direct }, { "direct_mutex", modify_direct }, { "direct_mutex", undirect },
-	{ "direct_mutex", changes_ip }, { "direct_mutex", unregister }, { NULL, free_filter },
-	{ NULL, filter, "native_mod_1:mod:native_mod" }, { NULL, load }, { "filter", enable },
-	{ "trace_types_lock", start }, { "trace_types_lock", release },
-	{ NULL, load }, { NULL, enable }, { "probe_mutex", start }, { "probe_mutex", release },
-	{ NULL, filter, "" },
-	{ "trace_types_lock", forget_sites }, { "trace_types_lock", words_wait, "nosuch" },
-	{ "filter", words_wait, "nosuch" },
-	{ "ftrace_lock", drop_names }, { "ftrace_lock", keep_names }, { "ftrace_lock", note_lone },
+	{ "filter", FILTER("native_func_101") }, { "filter", FILTER("") },
+	{ "pid_mutex", PIDS("3") }, { "pid_mutex", PIDS("") },
+	{ "probe_mutex", FILTER("native_func_101:traceoff:1") },
+	{ "probe_mutex", FILTER("!native_func_101:traceoff:1") },
+	{ NULL, FILTER("ftrace_kunit_func1") }, { "profile_mutex", PROFILE("1") }, { RUN(call) },
+	{ "profile_mutex", RUN(read_profile) }, { "profile_mutex", PROFILE("0") },
+	{ NULL, FILTER("") },
+	{ "trace_types_lock", RUN(make_instance) }, { "probe_mutex", RUN(remove_instance) },
+	{ "ops", RUN(set_filter) }, { "ops", RUN(set_ip) }, { "ops", RUN(free_filter) },
+	{ "direct_mutex", RUN(direct) }, { "direct_mutex", RUN(modify_direct) },
+	{ "direct_mutex", RUN(undirect) },
+	{ "direct_mutex", RUN(changes_ip) }, { "direct_mutex", RUN(unregister) },
+	{ RUN(free_filter) },
+	{ NULL, FILTER("native_mod_1:mod:native_mod") }, { RUN(load) },
+	{ "filter", RUN(native_mod_enable) },
+	{ "trace_types_lock", RUN(native_mod_started) },
+	{ "trace_types_lock", RUN(native_mod_release) },
+	{ RUN(load) }, { RUN(native_mod_enable) },
+	{ "probe_mutex", RUN(native_mod_started) }, { "probe_mutex", RUN(native_mod_release) },
+	{ NULL, FILTER("") },
+	{ "trace_types_lock", RUN(forget_sites) }, { "trace_types_lock", RUN(words_wait) },
+	{ "filter", RUN(words_wait) },
+	{ "ftrace_lock", RUN(drop_names) }, { "ftrace_lock", RUN(keep_names) },
+	{ "ftrace_lock", RUN(note_lone) },
 };
 
 static struct mutex *lock_of(const char *name)
@@ -190,7 +95,10 @@ static void run_wait(void *data)
 {
 	const struct wait *w = data;
 
-	w->run(w->arg);
+	if (w->run)
+		w->run();
+	else
+		native_echo(w->path, O_TRUNC, w->words);
 }
 
 SUITE(waits, NULL, ftrace_kunit_exit);
@@ -202,7 +110,7 @@ CASE(operations_wait)
 	ftrace_ops_init(&ops);
 	for (unsigned int i = 0; i < ARRAY_SIZE(waits); i++) {
 		if (!waits[i].lock) {
-			waits[i].run(waits[i].arg);
+			run_wait((void *)&waits[i]);
 			continue;
 		}
 		KUNIT_ASSERT_NOT_NULL_MSG(test, lock_of(waits[i].lock), "no lock %s", waits[i].lock);
