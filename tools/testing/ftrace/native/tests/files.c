@@ -5,49 +5,9 @@
 #include "tests.h"
 
 #define FILTER		"set_ftrace_filter"
-#define TRAMP		"\ttramp: ftrace_trampoline+0x0/0x*"
 #define NOTRACE		"set_ftrace_notrace"
 
 SUITE(files, NULL, ftrace_kunit_exit);
-
-CASE(words_are_collected)
-{
-	native_expect_file(test, FILTER, NO_FILTER);
-	native_expect_file(test, NOTRACE, NO_NOTRACE);
-	echo(test, FILTER, O_TRUNC, "native_func_20[1-3] native_func_210\n", 0,
-	     "native_func_201\nnative_func_202\nnative_func_203\nnative_func_210\n");
-	echo(test, FILTER, O_APPEND, "native_func_205\n!native_func_202", 0,
-	     "native_func_201\nnative_func_203\nnative_func_205\nnative_func_210\n");
-	echo(test, FILTER, O_TRUNC, "native_func_206", 0, "native_func_206\n");
-	/* Removed as a whole: the filter is empty, and means all functions. */
-	echo(test, FILTER, O_APPEND, "!native_func_206", 0, NO_FILTER);
-	echo(test, NOTRACE, O_TRUNC, "\n \tnative_func_3[01]7", 0,
-	     "native_func_307\nnative_func_317\n");
-	echo(test, NOTRACE, O_TRUNC, "", 0, NO_NOTRACE);
-}
-
-CASE(refused_words_change_nothing)
-{
-	static const char before[] = "native_func_201\n";
-
-	echo(test, FILTER, O_TRUNC, "native_func_201", 0, before);
-	echo(test, FILTER, O_TRUNC, "no_such_function", -EINVAL, before);
-	echo(test, FILTER, O_APPEND, "no_such_function ", -EINVAL, before);
-	echo(test, FILTER, O_TRUNC, "!no_such_function ", -EINVAL, before);
-	echo(test, FILTER, O_TRUNC, "native_func_202:nosuchcommand", -EINVAL, before);
-	/* What is right around a wrong word counts, if the writer goes on. */
-	echo(test, FILTER, O_TRUNC, "native_func_202 no_such_function", -EINVAL, "native_func_202\n");
-	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
-}
-
-/* A command behind a name does not take the name away. */
-CASE(commands_stand_beside_names)
-{
-	echo(test, FILTER, O_APPEND, "native_func_211 native_func_212:traceoff", 0,
-	     "native_func_211\nnative_func_212:traceoff:unlimited\n");
-	echo(test, FILTER, O_APPEND, "!native_func_212:traceoff", 0, "native_func_211\n");
-	echo(test, FILTER, O_TRUNC, " ", 0, NO_FILTER);
-}
 
 /* The rest of a word that was too long is no word. */
 CASE(long_words_are_refused)
@@ -525,26 +485,3 @@ CASE(instances_need_memory)
 	KUNIT_EXPECT_NULL(test, tr->ops);
 }
 
-/* The functions that are traced, with what traces them. */
-CASE(enabled_functions_are_listed)
-{
-	static struct ftrace_ops ops, regs;
-
-	ops = (struct ftrace_ops){ .func = ftrace_kunit_note };
-	regs = (struct ftrace_ops){ .func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_SAVE_REGS };
-	ftrace_kunit_add_ops(test, &ops);
-	ftrace_kunit_add_ops(test, &regs);
-	native_expect_file(test, "enabled_functions", "");
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&ops, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&regs, ftrace_kunit_func1, true), 0);
-	KUNIT_ASSERT_EQ(test, ftrace_kunit_filter(&regs, ftrace_kunit_func2, false), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_function(&regs), 0);
-	native_expect_glob(test, "enabled_functions",
-			   "ftrace_kunit_func1 (2) R          ->ftrace_kunit_note_x+0x0/0x* ->ftrace_kunit_note+0x0/0x*\n"
-			   "ftrace_kunit_func2 (1) R         " TRAMP
-			   " (ftrace_kunit_note_x+0x0/0x*) ->ftrace_kunit_note_x+0x0/0x*\n");
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&regs), 0);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
-	native_expect_file(test, "enabled_functions", "");
-}

@@ -346,48 +346,6 @@ CASE(functions_are_profiled)
 	native_expect_file(test, "enabled_functions", "");
 }
 
-/* How many functions have a line, none of which took more time than the one above. */
-static unsigned int sorted_lines(void)
-{
-	static char text[SZ_4K];
-	char *at = text, *line;
-	unsigned int nr = 0;
-	u64 last = U64_MAX;
-
-	native_cat("trace_stat/function0", text, sizeof(text), sizeof(text));
-	while ((line = strsep(&at, "\n"))) {
-		unsigned long long us, ns;
-
-		if (sscanf(line, " ftrace_kunit_func%*u %*u %llu.%llu us", &us, &ns) != 2)
-			continue;
-		if (us * 1000 + ns > last)
-			return 0;
-		last = us * 1000 + ns;
-		nr++;
-	}
-	return nr;
-}
-
-/* The functions that took most time come first; those that take less than tracing_thresh do not. */
-CASE(profiles_are_sorted)
-{
-	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, "ftrace_kunit_func[1-3]"), 0);
-	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "1"), 0);
-	for (int i = 0; i < 2000; i++) {
-		ftrace_kunit_func2(1);
-		if (i % 200 == 0)
-			ftrace_kunit_func1(1);
-	}
-	ftrace_kunit_func3(1);
-	KUNIT_EXPECT_EQ(test, native_echo("function_profile_enabled", 0, "0"), 0);
-	KUNIT_EXPECT_EQ(test, sorted_lines(), 3);
-	KUNIT_EXPECT_EQ(test, native_echo("tracing_thresh", 0, "100000000"), 0);
-	native_expect_glob(test, "trace_stat/function0", "  Function *s^2\n  ------*--\n");
-	KUNIT_EXPECT_EQ(test, native_echo("tracing_thresh", 0, "0"), 0);
-	KUNIT_EXPECT_EQ(test, sorted_lines(), 3);
-	KUNIT_EXPECT_EQ(test, native_echo("set_ftrace_filter", O_TRUNC, ""), 0);
-}
-
 /* With the option graph-time the time of a function includes that of what it calls. */
 CASE(profiles_can_leave_children_out)
 {

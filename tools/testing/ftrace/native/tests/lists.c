@@ -28,7 +28,9 @@ static int lists_init(struct kunit *test)
 {
 	native_mod_setup();
 	ops = (struct ftrace_ops){ .func = ftrace_kunit_note, .private = (void *)(unsigned long)'a' };
-	other = (struct ftrace_ops){ .func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_RECURSION };
+	other = (struct ftrace_ops){
+		.func = ftrace_kunit_note_x, .flags = FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_SAVE_REGS,
+	};
 	direct = (struct ftrace_ops){ };
 	ftrace_kunit_add_ops(test, &ops);
 	ftrace_kunit_add_ops(test, &other);
@@ -58,7 +60,11 @@ CASE(alone_and_shared_ops_are_shown)
 	register_on(test, &ops, ftrace_kunit_func1);
 	native_expect_glob(test, "enabled_functions", "ftrace_kunit_func1 (1)           \ttramp: " ANY_TRAMP
 			   " (ftrace_kunit_note+0x0/0x*) ->ftrace_kunit_note+0x0/0x*\n");
-	register_on(test, &other, ftrace_kunit_func2);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&other, "ftrace_kunit_func[12]", 21, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
+	native_expect_glob(test, "enabled_functions",
+			   "ftrace_kunit_func1 (2) R          ->ftrace_kunit_note_x+0x0/0x* ->ftrace_kunit_note+*\n"
+			   "ftrace_kunit_func2 (1) R         \ttramp: " ANY_TRAMP " (*) ->*\n");
 	/* What is between the trampoline and the callback, if the callback is alone. */
 	line = line_of(test, "enabled_functions", "ftrace_kunit_func2");
 	KUNIT_ASSERT_NOT_NULL(test, line);
@@ -421,43 +427,6 @@ CASE(ends_are_waited_for)
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(dynamic), -EBUSY);
 	ftrace_ops_stop_wait(dynamic);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(dynamic), 0);
-}
-
-/* An ops leaves its functions and the others stay, also if an allocation fails. */
-CASE(removal_needs_no_memory)
-{
-	unsigned long live = 0;
-
-	other.flags = 0;
-	ops.private = (void *)(unsigned long)'a';
-	ftrace_kunit_add_ops(test, &ops);
-	ftrace_kunit_add_ops(test, &other);
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, "ftrace_kunit_func*", 18, 1), 0);
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter(&other, "ftrace_kunit_func[12]", 21, 1), 0);
-	for (int all = 0; all < 2; all++) {
-		for (unsigned int n = 1; n < 16; n++) {
-			KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-			KUNIT_ASSERT_EQ(test, register_ftrace_function(&other), 0);
-			native_fail_nth(n);
-			KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
-			native_fail_nth(0);
-			KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
-			KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func1), "x");
-			KUNIT_EXPECT_STREQ(test, ftrace_kunit_calls_of(ftrace_kunit_func3), "");
-			native_fail_nth(n % 4);
-			KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&other), 0);
-			native_fail_nth(0);
-			KUNIT_EXPECT_STREQ(test, ftrace_kunit_state() ?: "", "");
-			KUNIT_EXPECT_EQ(test, ftrace_kunit_nr_classes(), 0U);
-			native_settle();
-			if (n == 1)
-				live = native_live();
-			KUNIT_EXPECT_LE(test, native_live(), live + 2);
-		}
-		/* Then all functions but those of others. */
-		KUNIT_ASSERT_EQ(test, ftrace_set_filter(&ops, NULL, 0, 1), 0);
-		KUNIT_ASSERT_EQ(test, ftrace_set_notrace(&ops, "native_func_[1-4]*", 18, 1), 0);
-	}
 }
 
 static struct ftrace_ops many[FTRACE_MAX_SLOTS + 6];

@@ -60,30 +60,6 @@ static void pids_exit(struct kunit *test)
 
 SUITE(pids, pids_init, pids_exit);
 
-CASE(lists_choose_tasks)
-{
-	native_expect_file(test, PIDS, NONE);
-	native_expect_file(test, NO_PIDS, NONE);
-	KUNIT_EXPECT_EQ(test, native_nr_hooks(), 0U);
-	KUNIT_EXPECT_EQ(test, traced_pids(), ALL);
-	echo(test, PIDS, O_TRUNC, "3 5", 0, "3\n5\n");
-	KUNIT_EXPECT_EQ(test, native_nr_hooks(), HOOKS);
-	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 3 | 1U << 5);
-	echo(test, PIDS, O_APPEND, "2 9\n", 0, "2\n3\n5\n9\n");
-	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 2 | 1U << 3 | 1U << 5 | 1U << 9);
-	echo(test, NO_PIDS, O_APPEND, "3 4 9", 0, "3\n4\n9\n");
-	KUNIT_EXPECT_EQ(test, native_nr_hooks(), HOOKS);
-	KUNIT_EXPECT_EQ(test, traced_pids(), 1U << 2 | 1U << 5);
-	echo(test, PIDS, O_TRUNC, "", 0, NONE);
-	KUNIT_EXPECT_EQ(test, native_nr_hooks(), HOOKS);
-	KUNIT_EXPECT_EQ(test, traced_pids(), ALL & ~(1U << 3 | 1U << 4 | 1U << 9));
-	echo(test, NO_PIDS, O_TRUNC, "7", 0, "7\n");
-	KUNIT_EXPECT_EQ(test, traced_pids(), ALL & ~(1U << 7));
-	echo(test, NO_PIDS, O_TRUNC, " ", 0, NONE);
-	KUNIT_EXPECT_EQ(test, native_nr_hooks(), 0U);
-	KUNIT_EXPECT_EQ(test, traced_pids(), ALL);
-}
-
 /* A file that is opened while its instance goes. */
 CASE(files_of_gone_instances_do_not_open)
 {
