@@ -37,7 +37,8 @@ static unsigned long keep_stride(unsigned long size)
 
 /* What is before the rings: the header, modules, and names of tasks. */
 #define MODS_END	(PAGE_SIZE + FTRACE_FLIGHT_MODS * sizeof(struct ftrace_flight_mod))
-#define KEEP_HEAD	PAGE_ALIGN(MODS_END + FTRACE_FLIGHT_COMMS * sizeof(struct ftrace_flight_comm))
+#define COMMS_SIZE	(FTRACE_FLIGHT_COMMS * sizeof(struct ftrace_flight_comm))
+#define KEEP_HEAD	PAGE_ALIGN(MODS_END + COMMS_SIZE)
 
 /* The memory; there is none if @name is NULL. Changed with trace_types_lock held. */
 static struct {

@@ -433,7 +433,7 @@ static void pause_recording(void)
 	set("tracing_on", "0");
 }
 
-/* Takes what is recorded up to now. If there is no memory for that, recording waits for the reader. */
+/* Takes what is recorded up to now. Without memory for that, recording waits for the reader. */
 static struct pages *take_pages(const bool *cpus)
 {
 	struct pages *pages;
@@ -441,7 +441,7 @@ static struct pages *take_pages(const bool *cpus)
 	if (tracefs_trace_is_on(instance) <= 0)
 		return open_pages(instance, "trace_pipe_raw", cpus);
 	if (tracefs_instance_file_write(instance, "snapshot", "1") < 0) {
-		fprintf(stderr, "flight: no snapshot (%s): nothing is recorded while calls are read\n",
+		fprintf(stderr, "flight: no snapshot (%s): nothing is recorded meanwhile\n",
 			strerror(errno));
 		pause_recording();
 		return open_pages(instance, "trace_pipe_raw", cpus);

@@ -301,8 +301,8 @@ refuses "a series without a cover letter" "series core has no patches/messages/c
 	rm patches/messages/cover-core.txt
 refuses "a series without commits" "series none has no commits" \
 	sh -c 'echo "series none" >>patches/commits; echo >patches/messages/cover-none.txt'
-refuses "a mail that is too large" "commit ftrace-plans has [0-9]* lines of code, more than 500" \
-	edit 's,ftrace-plans\n\tlarge.*\n,ftrace-plans\n,'
+refuses "a mail that is too large" "commit kbuild-recordmcount has [0-9]* lines of code, more than 500" \
+	edit 's,kbuild-recordmcount\n\tlarge.*\n,kbuild-recordmcount\n,'
 refuses "a header that no mail has" "ftrace-x86-int3.patch has a header" \
 	sed -i '1i ftrace/x86: Do this\n\nWhy.\n\n---' "patches/$version/ftrace-x86-int3.patch"
 refuses "a Fixes: of another form" "commit $last: not of the form Fixes:" edit 's,\z,\n    Fixes: 1234 (subject)\n,'
