@@ -77,7 +77,7 @@ static void turn_away(bool away)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(flight->guard->word, cpu) = away ? FTRACE_PID_IGNORE : cpu;
+		WRITE_ONCE(*per_cpu_ptr(flight->guard->word, cpu), away ? FTRACE_PID_IGNORE : cpu);
 }
 
 static struct ftrace_flight_cpu *ring(void)
