@@ -199,7 +199,7 @@ void *ftrace_flight_keep_ring(int cpu)
 }
 
 /*
- * Recording begins, or what was recorded has been cleared: what is older is not to be found.
+ * Recording begins, or what was recorded is about to be cleared: what is older is not to be found.
  * @second: cycles of a second; @in_cycles: the trace clock is the time stamp counter. If the
  * machine is reset in the middle of this, the sum is wrong. trace_types_lock held.
  */

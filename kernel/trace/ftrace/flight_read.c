@@ -448,8 +448,11 @@ static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 		}
 		if (kind == FLIGHT_SWITCH)
 			cursor->pid = rec.word & GENMASK(30, 0);
-		/* Nothing older than the oldest time is shown, or that the last kernel cleared. */
-		if (kind >= FLIGHT_CALL && cursor->time && cursor->time >= flight->since)
+		/*
+		 * Nothing older than the oldest time is shown, or that the last kernel cleared:
+		 * then two times are before the next call.
+		 */
+		if (kind >= FLIGHT_CALL && cursor->time && cursor->since >= flight->since)
 			break;
 	}
 

@@ -422,13 +422,14 @@ void trace_flight_clear(struct trace_array *tr, int which)
 		flight->start = ftrace_flight_stamp_now(tr);
 		flight->stop = flight->start;
 	}
-	for_each_possible_cpu(cpu)
-		if (all || which == cpu)
-			ftrace_flight_clear(flight, cpu);
+	/* First: CPUs record times that are later, before their next calls. */
 	if (all && flight->last)
 		ftrace_flight_keep_forget();
 	else if (all)
 		flight_keep(tr, flight);
+	for_each_possible_cpu(cpu)
+		if (all || which == cpu)
+			ftrace_flight_clear(flight, cpu);
 }
 
 /* Forgets the snapshot of a CPU, or of all. trace_types_lock held. */
