@@ -39,7 +39,6 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
-#include "callback.h"
 #include "core.h"
 #include "flight.h"
 #include "guards.h"
@@ -959,9 +958,9 @@ static void flight_free_dead(struct work_struct *work)
 		}
 		guards |= !!flight->guard;
 	}
-	/* Those in thunks may still look at the words. */
+	/* Those in thunks may still look at the words: as for tasks in trampolines. */
 	if (guards)
-		ftrace_wait_tramps();
+		synchronize_rcu_tasks();
 	/* Those who have begun an exchange. */
 	if (spares)
 		synchronize_rcu();

@@ -157,7 +157,7 @@ int ftrace_flight_returns_start(struct ftrace_flight *flight)
 
 /*
  * Undoes this. The rings can be freed after a grace period of RCU, which covers all windows, and
- * the guard after ftrace_wait_tramps().
+ * the guard after a grace period of RCU tasks.
  * trace_types_lock held.
  */
 void ftrace_flight_returns_stop(struct ftrace_flight *flight)
