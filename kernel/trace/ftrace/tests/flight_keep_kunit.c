@@ -230,8 +230,8 @@ static void what_is_not_written_is_not_found(struct kunit *test)
 }
 
 /*
- * What was cleared before the reset; only the time can tell. Computed times of the last calls may be
- * too late, if it took longer to make those before.
+ * What was cleared before the reset; only the time can tell. Computed times of the last calls may
+ * be too late, if it took longer to make those before.
  */
 static void what_was_cleared_is_not_found(struct kunit *test)
 {
