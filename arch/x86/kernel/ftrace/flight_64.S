@@ -252,9 +252,16 @@ template ftrace_flight_timed, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_FI
  *	return address of the traced function		16(%rsp)
  *	return address into the traced function		8(%rsp)
  *	return address into the thunk			(%rsp)
+ *
+ * A task that the guard turns away goes on to the function at once.
  */
-.macro entry name, size, first, slow, timed
-SYM_FUNC_START(\name)
+.macro entry guarded, name, size, first, slow, timed
+SYM_FUNC_START(\guarded)
+	ANNOTATE_NOENDBR
+	movq	(ftrace_flight_words + 8 * \timed)(%rip), %r11
+	cmpl	$FTRACE_FLIGHT_AWAY, %gs:(%r11)
+	je	.Lno_room\@
+SYM_INNER_LABEL(\name, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
 	open_window
 .Lagain\@:
@@ -279,12 +286,13 @@ SYM_FUNC_START(\name)
 	movq	%r10, (FTRACE_RETURN_SP - FTRACE_RETURN_SIZE)(%r11)
 	RET
 
-	/* On to the function, which returns to its caller: only the call is recorded. */
+	/* On to the function, which returns to its caller: the return is not recorded. */
 .Lno_room\@:
 	addq	$8, %rsp
 	UNWIND_HINT_FUNC
 	RET
-SYM_FUNC_END(\name)
+SYM_FUNC_END(\guarded)
+_ASM_NOKPROBE(\guarded)
 _ASM_NOKPROBE(\name)
 .endm
 
@@ -362,28 +370,13 @@ SYM_FUNC_END(\name)
 _ASM_NOKPROBE(\name)
 .endm
 
-/* A task that the guard turns away goes on to the function, as one that has no room. */
-.macro guarded name, entry, timed
-SYM_FUNC_START(\name)
-	ANNOTATE_NOENDBR
-	movq	(ftrace_flight_words + 8 * \timed)(%rip), %r11
-	cmpl	$FTRACE_FLIGHT_AWAY, %gs:(%r11)
-	jne	\entry
-	addq	$8, %rsp
-	UNWIND_HINT_FUNC
-	RET
-SYM_FUNC_END(\name)
-_ASM_NOKPROBE(\name)
-.endm
-
-entry ftrace_flight_entry, FTRACE_FLIGHT_RECORD, FTRACE_FLIGHT_FIRST, ftrace_flight_slow, 0
+entry ftrace_flight_guarded_entry, ftrace_flight_entry, FTRACE_FLIGHT_RECORD, FTRACE_FLIGHT_FIRST, \
+	ftrace_flight_slow, 0
 exit ftrace_flight_exit, FTRACE_FLIGHT_RECORD, FTRACE_FLIGHT_FIRST, ftrace_flight_slow, 0
-entry ftrace_flight_timed_entry, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_FIRST, \
-	ftrace_flight_slow_timed, 1
+entry ftrace_flight_guarded_timed_entry, ftrace_flight_timed_entry, FTRACE_FLIGHT_TIMED_RECORD, \
+	FTRACE_FLIGHT_TIMED_FIRST, ftrace_flight_slow_timed, 1
 exit ftrace_flight_timed_exit, FTRACE_FLIGHT_TIMED_RECORD, FTRACE_FLIGHT_TIMED_FIRST, \
 	ftrace_flight_slow_timed, 1
-guarded ftrace_flight_guarded_entry, ftrace_flight_entry, 0
-guarded ftrace_flight_guarded_timed_entry, ftrace_flight_timed_entry, 1
 
 /* The layout of a thunk where the caller's address is not on the stack; never runs. */
 SYM_CODE_START(ftrace_flight_unknown)
