@@ -42,7 +42,9 @@ for timed in 0 1; do
 			echo $key > /proc/sysrq-trigger
 		done
 		# A CPU may be in the code that records: its caller is a thunk, which has no name.
-		unlike "$(dmesg | awk '/\]  0xf/ && records { next } /\]  [^?]/ { records = /\]  ftrace_flight_/ } 1')" '\]  0xf' \
+		unlike "$(dmesg | awk '/\]  0xf/ && records { next }
+			/\] RIP: |\]  [^?<]/ { records = /[: ]ftrace_flight_/ }
+			1')" '\]  0xf' \
 			"  so have tasks in the kernel log"
 		log_mark
 	fi
