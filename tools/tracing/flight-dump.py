@@ -199,7 +199,10 @@ def module_functions():
     link, name, kallsyms = (kernel.offset('module', member) for member in ('list', 'name', 'kallsyms'))
     symtab, count, strtab = (kernel.offset('mod_kallsyms', member) for member in ('symtab', 'num_symtab', 'strtab'))
     module = u64(modules)
-    while module != modules:
+    # The list of a kernel that has crashed may be damaged, and have no end.
+    seen = {modules}
+    while module not in seen:
+        seen.add(module)
         table = u64(module - link + kallsyms)
         owner = string(read(module - link + name, NAME_LENGTH), 0)
         symbols = read(u64(table + symtab), u32(table + count) * SYMBOL.size)
@@ -223,7 +226,12 @@ modules_by_address = None
 def module_name(address):
     global modules_by_address
     if modules_by_address is None:
-        modules_by_address = sorted(module_functions())
+        modules_by_address = []
+        try:
+            modules_by_address.extend(module_functions())
+        except (Wrong, ValueError):
+            print('the list of modules is damaged: functions of some have no names')
+        modules_by_address.sort()
     at = bisect.bisect_right(modules_by_address, (address + 1,)) - 1
     start, size, name = modules_by_address[at] if at >= 0 else (0, 0, None)
     return name if address < start + size else None

@@ -118,8 +118,10 @@ if (!ok(!$ended, 'the guest has traces')) {
 }
 my $live = gdb("target remote $dir/gdb", 'flight 100000', "flight -o $dir/none", "flight -o /no/file other", "flight -o $dir/other other",
 	"flight -o $dir/returns returns", "monitor dump-guest-memory $dir/dump",
-	$drgn ? "monitor dump-guest-memory -p $dir/paged" : (),
-	'monitor quit');
+	$drgn ? ("monitor dump-guest-memory -p $dir/paged", 'detach') : 'monitor quit');
+# The first module of a damaged list is followed by itself, or by none.
+my @damaged = map { gdb("target remote $dir/gdb", "set {long}{long}&modules = $_", 'flight 1', 'detach') } $drgn ? ('{long}&modules', 16) : ();
+gdb("target remote $dir/gdb", 'monitor quit') if $drgn;
 waitpid $pid, 0;
 
 my %want = map { $_ => calls(join '', $said =~ /^$_: (.*\n)/mg) } qw(tracing other);
@@ -159,6 +161,8 @@ like($few, qr/usage: flight/, 'what is no number is refused') or diag($few);
 
 if ($drgn) {
 	like($live, qr/: ftmod_a_one \[ftmod_a\] <-ftmod_a_nest \[ftmod_a\]$/m, 'gdb shows functions of modules, if it has types');
+	like($damaged[0], qr/ftmod_a_nest \[ftmod_a\]$/m, '  also if the list of modules has no end');
+	like($damaged[1], qr/^the list of modules is damaged.* <-\w/ms, '  or is damaged');
 	my $command = "timeout 240 drgn -q -c $dir/paged -s '$kernel/vmlinux' '$script'";
 	my $dead = `$command 100000 2>&1`;
 	same(calls($dead), calls($live), 'drgn shows the same calls') or diag(substr $dead, 0, 500);
