@@ -915,8 +915,7 @@ static void flight_free(struct ftrace_flight *flight)
 		for_each_possible_cpu(cpu)
 			vfree((void *)per_cpu_ptr(flight->cpu, cpu)->base);
 	ftrace_flight_keep_drop(flight);
-	if (flight->guard)
-		ftrace_guard_free(flight->guard);
+	ftrace_guard_free(flight->guard);
 	free_percpu(flight->cpu);
 	kfree(flight->name);
 	kfree(flight);

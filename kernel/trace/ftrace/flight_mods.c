@@ -208,7 +208,10 @@ void ftrace_flight_mods_thunks(const struct ftrace_table *t)
 	}
 }
 
-/* The site whose thunk was at an address, if @t has the sites now; 0 if there was none. */
+/*
+ * The site whose thunk was at an address; 0 if there was none in @m. @t has the sites of @m now, or
+ * is NULL.
+ */
 static unsigned long mods_site(const struct ftrace_flight_mod *m, unsigned long addr,
 			       const struct ftrace_table *t)
 {
@@ -221,7 +224,7 @@ static unsigned long mods_site(const struct ftrace_flight_mod *m, unsigned long 
 	return 0;
 }
 
-/* The same, for all tables. Any context. */
+/* The same, for the kernel and all modules. Any context. */
 static unsigned long mods_find_thunk(unsigned long addr, u64 cycles)
 {
 	unsigned long site = 0;

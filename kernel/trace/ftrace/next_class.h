@@ -7,7 +7,7 @@
 
 struct ftrace_class;
 
-/* A plan that is being made or carried out. Only plan.c changes it, but for @heirs. */
+/* A plan that is being made or carried out. next_class.c changes @heirs only. */
 struct ftrace_plan {
 	u64				id;
 	const struct ftrace_change	*changes;
