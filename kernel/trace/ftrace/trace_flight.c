@@ -224,6 +224,8 @@ static int flight_start(struct trace_array *tr, struct ftrace_flight *flight)
 {
 	int ret;
 
+	if (!flight->start.cycles)
+		flight->start = ftrace_flight_stamp_now(tr);
 	tr->ops->flight = flight;
 	ret = flight_watch(flight);
 	if (ret)
@@ -235,8 +237,6 @@ static int flight_start(struct trace_array *tr, struct ftrace_flight *flight)
 	if (ret)
 		goto no_calls;
 	flight_first_tasks(flight);
-	if (!flight->start.cycles)
-		flight->start = ftrace_flight_stamp_now(tr);
 	flight_keep(tr, flight);
 	WRITE_ONCE(tr->flight, flight);
 	ring_buffer_set_flight(tr->array_buffer.buffer, flight);
