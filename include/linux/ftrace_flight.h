@@ -172,7 +172,9 @@ struct ftrace_flight_stamp {
  * @thresh: calls that return within so many cycles are taken back; 0 if none is
  * @persistent: the rings are in memory that outlives the kernel, see flight_keep.c
  * @last: it is that of the last kernel, and records nothing
+ * @made: no record is older, in cycles
  * @since: what is older was cleared by the last kernel, in cycles
+ * @other: groups of records of the last kernel to which something else was written
  * @guard: of the trace array, for thunks
  */
 struct ftrace_flight {
@@ -194,7 +196,9 @@ struct ftrace_flight {
 	u64					thresh;
 	bool					persistent;
 	bool					last;
+	u64					made;
 	u64					since;
+	unsigned int				other;
 	struct ftrace_guard			*guard;
 };
 

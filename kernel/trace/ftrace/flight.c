@@ -1007,6 +1007,7 @@ static struct ftrace_flight *flight_make(unsigned long size, const char *name, b
 	flight->timed = timed;
 	flight->size = size;
 	flight->last = last;
+	flight->made = get_cycles();
 	INIT_LIST_HEAD(&flight->list);
 	refcount_set(&flight->users, 1);
 	atomic_set(&flight->off, 1);

@@ -38,6 +38,7 @@ struct ftrace_flight_place {
  * @step: cycles from a call to the next
  * @ahead: @step is that of the calls at @place
  * @open: no time is known that is behind these calls
+ * @gap: the group before is missing, so a task may have been switched
  * @pid: the task that runs
  * @ts: the time of @entry, in the trace clock
  * @early: the entry is not older than that
@@ -61,6 +62,7 @@ struct ftrace_flight_cursor {
 	u64				step;
 	bool				ahead;
 	bool				open;
+	bool				gap;
 	u32				pid;
 	u64				ts;
 	u64				early;
@@ -100,6 +102,7 @@ struct ftrace_flight_call {
  * @text_size: bytes of the kernel
  * @start: when recording began, in cycles
  * @clock: the same moment in the trace clock
+ * @made: no record is older, in cycles
  * @since: what is older was cleared, in cycles
  * @second: cycles of a second
  * @cpus: number of rings
@@ -118,6 +121,7 @@ struct ftrace_flight_header {
 	u64	text_size;
 	u64	start;
 	u64	clock;
+	u64	made;
 	u64	since;
 	u64	second;
 	u32	cpus;
@@ -128,6 +132,9 @@ struct ftrace_flight_header {
 	char	kernel[200];
 	u32	sum;
 };
+
+/* So many seconds after the start a kernel may record: 8 years. */
+#define FTRACE_FLIGHT_SECONDS	BIT_ULL(28)
 
 /**
  * struct ftrace_flight_mod - a module, in memory that outlives the kernel
@@ -260,12 +267,18 @@ void ftrace_flight_follow(const struct ftrace_flight *flight, struct ftrace_flig
 			  int cpu);
 bool ftrace_flight_next(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			struct ftrace_flight_call *call);
+bool ftrace_flight_plausible(const struct ftrace_flight_header *h, const u64 *record, bool first);
+u32 ftrace_flight_pid_after(u64 word, u32 pid);
+
+/* flight_check.c */
+unsigned int ftrace_flight_check_last(void);
 
 /* flight_keep.c */
 int ftrace_flight_keep_in(const char *name, void *memory, unsigned long size);
 bool ftrace_flight_found(const char *name);
 int ftrace_flight_keep_take(struct ftrace_flight *flight);
 void ftrace_flight_keep_drop(const struct ftrace_flight *flight);
+const struct ftrace_flight_header *ftrace_flight_keep_header(void);
 void *ftrace_flight_keep_ring(int cpu);
 void ftrace_flight_keep_start(const struct ftrace_flight *flight, u64 second, bool in_cycles);
 void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftrace_flight_cpu *c,

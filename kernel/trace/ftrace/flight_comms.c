@@ -31,7 +31,8 @@ void ftrace_flight_comms_note(const struct ftrace_flight *flight, u32 pid, const
 {
 	struct ftrace_flight_comm *c;
 
-	if (!flight->persistent)
+	/* All idle tasks have the number 0. */
+	if (!flight->persistent || !pid)
 		return;
 	c = comm_of(pid);
 	/* Another CPU may write: then it is another name. */

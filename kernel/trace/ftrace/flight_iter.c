@@ -506,6 +506,9 @@ void ftrace_flight_print_header(struct seq_file *m)
 			   kept, written, lost);
 		if (flight->last)
 			seq_puts(m, "# recorded by the last kernel; this one records nothing here\n");
+		if (flight->other)
+			seq_printf(m, "# %u groups of records were overwritten: calls are missing\n",
+				   flight->other);
 		seq_printf(m, "# times of events are exact, times of calls are %s\n",
 			   flight->timed ? "exact" : "computed from others around them");
 		if (flight_tree(iter) && !flight->timed)

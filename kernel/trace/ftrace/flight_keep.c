@@ -26,9 +26,6 @@
 #include "core.h"
 #include "flight.h"
 
-/* For so many seconds after the start times are computed: 8 years. */
-#define SECONDS	BIT_ULL(28)
-
 /* How many bytes the records, tasks and cursor of a ring of @size bytes take. */
 static unsigned long keep_stride(unsigned long size)
 {
@@ -134,8 +131,8 @@ static void keep_fill(struct ftrace_flight *flight)
 	flight->returns = h->returns && IS_ENABLED(CONFIG_FTRACE_FLIGHT_RETURNS);
 	flight->start = (struct ftrace_flight_stamp){ .cycles = h->start, .clock = h->clock };
 	flight->stop = (struct ftrace_flight_stamp){
-		.cycles = h->start + h->second * SECONDS,
-		.clock = h->clock + clock * SECONDS,
+		.cycles = h->start + h->second * FTRACE_FLIGHT_SECONDS,
+		.clock = h->clock + clock * FTRACE_FLIGHT_SECONDS,
 	};
 	flight->since = h->since;
 	/* The next recorder of the trace array begins anew. */
@@ -180,6 +177,12 @@ void ftrace_flight_keep_drop(const struct ftrace_flight *flight)
 		clear_bit_unlock(0, &keep_busy);
 }
 
+/* What the header of the memory says. */
+const struct ftrace_flight_header *ftrace_flight_keep_header(void)
+{
+	return keep.header;
+}
+
 /* The memory for modules. */
 struct ftrace_flight_mod *ftrace_flight_keep_mods(void)
 {
@@ -219,6 +222,7 @@ void ftrace_flight_keep_start(const struct ftrace_flight *flight, u64 second, bo
 		.text_size = _end - _stext,
 		.start = flight->start.cycles,
 		.clock = flight->start.clock,
+		.made = flight->made,
 		.since = get_cycles(),
 		.second = second,
 	};
@@ -243,20 +247,24 @@ static u64 keep_word(const struct ftrace_flight *flight, unsigned long pos, bool
 /*
  * Where was the CPU, whose ring is at @base, when it stopped? In the last of the groups that have
  * the parity of the first one, behind the last record with this parity. What the lap before has
- * left ends with the last record that has the other one.
+ * left ends with the last record that has the other one. Groups that ftrace_flight_check_last() has
+ * cleared may be of either lap.
  */
 void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftrace_flight_cpu *c,
 				  unsigned long base)
 {
 	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
 	unsigned long size = flight->timed ? FTRACE_FLIGHT_TIMED_RECORD : FTRACE_FLIGHT_RECORD;
-	u64 first = ((const u64 *)base)[flight->timed];
-	bool odd = first && !(first & FTRACE_FLIGHT_EVEN);
-	unsigned long at = base, next = base;
+	unsigned long at = base, next = base, pos = base;
+	bool odd;
 
-	while (at < c->behind && keep_word(flight, at, odd))
-		at += group;
-	for (unsigned long pos = max(at, base + group) - group; pos < at; pos += size)
+	while (pos < c->behind && !keep_word(flight, pos, true) && !keep_word(flight, pos, false))
+		pos += group;
+	odd = pos < c->behind && keep_word(flight, pos, true);
+	for (; pos < c->behind && !keep_word(flight, pos, !odd); pos += group)
+		if (keep_word(flight, pos, odd))
+			at = pos + group;
+	for (pos = max(at, base + group) - group; pos < at; pos += size)
 		if (keep_word(flight, pos, odd))
 			next = pos + size;
 	at = c->behind;
@@ -268,7 +276,8 @@ void ftrace_flight_keep_find_ring(const struct ftrace_flight *flight, struct ftr
 	/* How many more there were is not known. */
 	c->records = (at - next) / size;
 	c->stopped = U64_MAX;
-	c->pid = 0;
+	/* No task has this number. */
+	c->pid = PID_MAX_LIMIT;
 	memset(c->dump, 0, sizeof(*c->dump));
 }
 

@@ -19,6 +19,7 @@
 #include <linux/percpu.h>
 
 #include "flight.h"
+#include "table.h"
 
 /* If so many contexts interrupt each other, each of them may have taken a time late. */
 #define TIMES_AHEAD	4
@@ -61,6 +62,70 @@ static enum flight_kind flight_kind(u64 word)
 	return word & FTRACE_FLIGHT_SWITCH ? FLIGHT_SWITCH : FLIGHT_TIME;
 }
 
+/* The lowest 31 bits of a word, and as many of those in its upper half that have no other use. */
+static u64 flight_low(u64 word)
+{
+	return word & GENMASK(30, 0);
+}
+
+static u64 flight_high(u64 word)
+{
+	return word >> 33 & GENMASK(29, 0);
+}
+
+static u64 flight_time(u64 word)
+{
+	return flight_high(word) << 31 | flight_low(word);
+}
+
+/* The task that runs behind a record, if @pid ran before. */
+u32 ftrace_flight_pid_after(u64 word, u32 pid)
+{
+	return word && flight_kind(word) == FLIGHT_SWITCH ? flight_low(word) : pid;
+}
+
+/* Had the last kernel a call site there? It may have had other modules. */
+static bool flight_was_site(unsigned long ip)
+{
+	unsigned long now = ftrace_flight_keep_name(ip);
+	struct ftrace_table *t;
+
+	/* All other bits are 1, in code of the kernel as in that of modules. */
+	if (!now)
+		return flight_low(ip) - flight_low(MODULES_VADDR) < MODULES_END - MODULES_VADDR;
+	/* Tables stay meanwhile. */
+	guard(preempt_notrace)();
+	return ftrace_find_site(now, &t);
+}
+
+/**
+ * ftrace_flight_plausible - may the last kernel have written a record?
+ * @h: what it says of its records
+ * @record: the record, whose word is not 0
+ * @first: it is the first one of its group
+ *
+ * Context: Any context.
+ * Return: false if something else was written there.
+ */
+bool ftrace_flight_plausible(const struct ftrace_flight_header *h, const u64 *record, bool first)
+{
+	u64 word = record[h->timed], time = h->timed ? record[0] : flight_time(word);
+	enum flight_kind kind = flight_kind(word);
+
+	if ((h->timed || kind == FLIGHT_TIME) &&
+	    time - h->made > h->second * FTRACE_FLIGHT_SECONDS)
+		return false;
+	switch (kind) {
+	case FLIGHT_TIME:
+		return true;
+	case FLIGHT_SWITCH:
+		return !first && flight_low(word) < PID_MAX_LIMIT &&
+		       flight_high(word) < PID_MAX_LIMIT;
+	default:
+		return !first && flight_was_site((long)(s32)word - MCOUNT_INSN_SIZE);
+	}
+}
+
 /* Look at a record, and go on to the next. */
 static enum flight_kind flight_step(const struct ftrace_flight *flight,
 				    const struct ftrace_flight_cpu *snap,
@@ -85,15 +150,14 @@ static enum flight_kind flight_step(const struct ftrace_flight *flight,
 		smp_rmb();
 		rec->cycles = READ_ONCE(slot[0]);
 	} else {
-		rec->cycles = (rec->word >> 33 & GENMASK(29, 0)) << 31 |
-			      (rec->word & GENMASK(30, 0));
+		rec->cycles = flight_time(rec->word);
 	}
 	return flight_kind(rec->word);
 }
 
 /*
- * The task of the oldest record. A switch says which task it was, or the next group which task runs
- * when it begins, if there is no switch before that.
+ * The task of a record, if nothing is known of those before. A switch says which task it was, or
+ * the next group which task runs when it begins, if there is no switch before that.
  */
 static u32 flight_first_pid(const struct ftrace_flight *flight,
 			    const struct ftrace_flight_cursor *cursor)
@@ -109,7 +173,7 @@ static u32 flight_first_pid(const struct ftrace_flight *flight,
 
 		kind = flight_step(flight, &cursor->snap, &place, &rec);
 		if (kind == FLIGHT_SWITCH)
-			return rec.word >> 33 & GENMASK(29, 0);
+			return flight_high(rec.word);
 		if (kind == FLIGHT_TIME && !(at & (group - 1))) {
 			u32 pid;
 
@@ -303,6 +367,7 @@ struct ftrace_flight *ftrace_flight_copy(const struct ftrace_flight *flight, boo
 	/* As above. */
 	copy->stop = data_race(of->stop);
 	copy->since = of->since;
+	copy->other = of->other;
 	for_each_possible_cpu(cpu) {
 		struct ftrace_flight_cpu *to = per_cpu_ptr(copy->cpu, cpu);
 		unsigned int tries = 0;
@@ -423,6 +488,15 @@ static void flight_look_ahead(const struct ftrace_flight *flight,
 	cursor->ahead = true;
 }
 
+/* Is the next record the first one of a group? */
+static bool flight_is_first(const struct ftrace_flight *flight,
+			    const struct ftrace_flight_cursor *cursor)
+{
+	unsigned long group = flight->timed ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
+
+	return !((cursor->place.pos - cursor->snap.base) & (group - 1));
+}
+
 static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight_cursor *cursor,
 			struct ftrace_flight_call *call)
 {
@@ -430,11 +504,21 @@ static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 	enum flight_kind kind;
 
 	for (;;) {
+		bool first = flight_is_first(flight, cursor), wrapped = cursor->place.wrapped;
+
+		rec.word = FTRACE_FLIGHT_CALL;
 		kind = flight_step(flight, &cursor->snap, &cursor->place, &rec);
 		if (kind == FLIGHT_END)
 			return false;
+		/* Something else was written to this group, or to the last ones of a lap. */
+		cursor->gap |= flight->other && ((first && !rec.word) ||
+						 wrapped != cursor->place.wrapped);
 		if (kind == FLIGHT_SKIP)
 			continue;
+		if (cursor->gap && first) {
+			cursor->pid = flight_first_pid(flight, cursor);
+			cursor->gap = false;
+		}
 		if (flight->timed || kind == FLIGHT_TIME) {
 			cursor->time = max(cursor->time, flight_time_of(flight, cursor,
 									cursor->place, rec.cycles));
@@ -446,8 +530,7 @@ static bool flight_next(const struct ftrace_flight *flight, struct ftrace_flight
 				flight_look_ahead(flight, cursor);
 			cursor->time += cursor->step;
 		}
-		if (kind == FLIGHT_SWITCH)
-			cursor->pid = rec.word & GENMASK(30, 0);
+		cursor->pid = ftrace_flight_pid_after(rec.word, cursor->pid);
 		/*
 		 * Nothing older than the oldest time is shown, or that the last kernel cleared:
 		 * then two times are before the next call.

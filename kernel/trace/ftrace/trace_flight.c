@@ -257,10 +257,12 @@ no_watch:
 /* Shows what the last kernel recorded: there is nothing to stop. */
 static int flight_show_last(struct trace_array *tr)
 {
+	unsigned int other = ftrace_flight_check_last();
 	struct ftrace_flight *flight = ftrace_flight_make_last(tr->name);
 
 	if (!flight)
 		return -ENOMEM;
+	flight->other = other;
 	ftrace_flight_mods_keep(ftrace_flight_keep_mods(), true);
 	WRITE_ONCE(tr->flight, flight);
 	return 0;

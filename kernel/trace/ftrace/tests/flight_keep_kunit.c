@@ -17,7 +17,8 @@
 #include "ftrace_kunit.h"
 
 #define NAME		"keep"
-#define IP(n)		(0xffffffff81000000UL + (n))
+/* In modules, of which nothing is known. */
+#define IP(n)		((MODULES_VADDR | GENMASK(63, 31)) + SZ_16M + (n))
 #define CALLER(n)	(0xffffffffc0000000UL + (n))
 /* Calls of a lap and more, in the smallest ring. */
 #define CALLS		(3 * FTRACE_FLIGHT_MIN_SIZE / FTRACE_FLIGHT_RECORD)
@@ -28,6 +29,8 @@ static struct {
 	struct ftrace_flight	*flight;
 	struct ftrace_flight_call *calls;	/* as they were found before the reset */
 	unsigned int		nr;
+	void			(*write)(void *memory);	/* who writes to it then */
+	unsigned int		other;		/* groups to which somebody did */
 } keeps;
 
 static void keep_free(void)
@@ -112,11 +115,16 @@ static struct ftrace_flight *keep_reset(void)
 	struct ftrace_flight *last;
 
 	memcpy(keeps.memory[1], keeps.memory[0], keeps.size);
+	if (keeps.write)
+		keeps.write(keeps.memory[1]);
 	guard(mutex)(&trace_types_lock);
 	ftrace_flight_keep_in(NULL, NULL, 0);
 	if (ftrace_flight_keep_in(NAME, keeps.memory[1], keeps.size) || !ftrace_flight_found(NAME))
 		return NULL;
+	keeps.other = ftrace_flight_check_last();
 	last = ftrace_flight_make_last(NAME);
+	if (last)
+		last->other = keeps.other;
 	ftrace_flight_mods_keep(ftrace_flight_keep_mods(), true);
 	return last;
 }
@@ -141,6 +149,7 @@ static void keep_compare(struct kunit *test)
 	nr = last ? keep_read(last, found) : 0;
 	KUNIT_EXPECT_TRUE(test, last);
 	KUNIT_EXPECT_EQ(test, nr, keeps.nr);
+	KUNIT_EXPECT_EQ(test, keeps.other, 0);
 	for (unsigned int i = 0; i < min(nr, keeps.nr); i++) {
 		const struct ftrace_flight_call *a = &keeps.calls[i], *b = &found[i];
 
@@ -222,11 +231,31 @@ static void what_is_not_written_is_not_found(struct kunit *test)
 	preempt_disable();
 	this_cpu_inc(ftrace_flight_depth);
 	per_cpu_ptr(keeps.flight->cpu, 0)->next += 2 * FTRACE_FLIGHT_RECORD;
-	keep_calls(6, 9);
+	keep_calls(6, 69);
 	this_cpu_dec(ftrace_flight_depth);
 	preempt_enable();
 	keep_compare(test);
-	KUNIT_EXPECT_EQ(test, keeps.nr, 8);
+	KUNIT_EXPECT_EQ(test, keeps.nr, 68);
+}
+
+/* A CPU has taken calls back: behind the last one there are no records of the lap before. */
+static void what_was_taken_back_is_not_found(struct kunit *test)
+{
+	struct ftrace_flight_cpu *c;
+
+	keep_make(test);
+	keep_record(test, true);
+	keep_calls(1, 3000);
+	c = per_cpu_ptr(keeps.flight->cpu, 0);
+	for (unsigned int n = 3000; (long)c->next >> 1 & (FTRACE_FLIGHT_TIMED_GROUP - 1); n++)
+		keep_calls(n, n + 1);
+	for (unsigned int i = 0; i < 20; i++) {
+		c->next -= 2 * FTRACE_FLIGHT_TIMED_RECORD;
+		((u64 *)((long)c->next >> 1))[1] = 0;
+	}
+	ftrace_flight_off(keeps.flight, true);
+	keep_compare(test);
+	KUNIT_EXPECT_GT(test, keeps.nr, 500);
 }
 
 /*
@@ -245,6 +274,8 @@ static void what_was_cleared_is_not_found(struct kunit *test)
 				cpu_relax();
 			keep_calls(n, n + 1);
 		}
+		/* The calls stay in the ring. */
+		keeps.flight->start.cycles = get_cycles();
 		ftrace_flight_keep_start(keeps.flight, NSEC_PER_SEC, false);
 		ftrace_flight_clear(keeps.flight, 0);
 		keep_compare(test);
@@ -266,6 +297,159 @@ static void the_memory_is_cleared(struct kunit *test)
 	memset(ftrace_flight_keep_mods()->thunks, 0, sizeof(ftrace_flight_keep_mods()->thunks));
 	KUNIT_EXPECT_NULL(test, memchr_inv(keeps.memory[0] + sizeof(struct ftrace_flight_header), 0,
 					   keeps.size - sizeof(struct ftrace_flight_header)));
+}
+
+/* Firmware writes 8 kB, or part of that. */
+static struct {
+	unsigned long	at, size;
+	unsigned int	what;
+} writes;
+
+static const u64 other_words[] = {
+	FTRACE_FLIGHT_SWITCH | PID_MAX_LIMIT, FTRACE_FLIGHT_SWITCH | (u64)PID_MAX_LIMIT << 33,
+	(1ULL << 63) - 1, 1,
+};
+
+/* Of the words of a group, the first one that can be a call. */
+static void write_first(u64 *word, u64 what)
+{
+	bool timed = keeps.flight->timed;
+
+	if ((unsigned long)word / sizeof(*word) % (timed ? 64 : 32) == timed)
+		*word ^= (*word ^ what) & ~FTRACE_FLIGHT_EVEN;
+}
+
+static void keep_write(void *memory)
+{
+	u64 *word = memory + writes.at, made = keeps.flight->made + 5;
+
+	for (unsigned int i = 0; i < writes.size / sizeof(*word); i++) {
+		switch (writes.what) {
+		case 0:
+			word[i] = 0;
+			break;
+		case 1:
+			word[i] = U64_MAX;
+			break;
+		case 2:		/* an address, here and there */
+			word[i] = i % 5 ? 0 : 0x1efe0000 + i;
+			break;
+		case 3:		/* of code */
+			word[i] = (unsigned long)_stext + 16 * i + 3;
+			break;
+		case 4:
+			word[i] = 0x0123456789abcdefULL * (i + 1);
+			break;
+		case 5:		/* one record here and there */
+			if (i % 61 == 7)
+				word[i] = other_words[writes.at / (PAGE_SIZE / 2) % 4];
+			break;
+		case 6:		/* the time when the recorder was made, also in place of tasks */
+			word[i] = made >> 31 << 33 | (made & GENMASK(30, 0)) | FTRACE_FLIGHT_EVEN;
+			break;
+		case 7:		/* a switch in place of a time */
+			write_first(word + i, FTRACE_FLIGHT_SWITCH | 4);
+			break;
+		case 8:		/* a call in place of a time */
+			write_first(word + i, (u32)IP(1));
+			break;
+		case 9:		/* half a group, or a whole one */
+			if (i / 32 == 1)
+				word[i] = 0;
+			break;
+		}
+	}
+}
+
+/* All that is found was recorded, in this order. Little more is missing than was overwritten. */
+static void keep_compare_rest(struct kunit *test, struct ftrace_flight_call *found)
+{
+	struct ftrace_flight *last = keep_reset();
+	unsigned int nr = last ? keep_read(last, found) : 0, at = 0;
+	u64 now = get_cycles();
+	unsigned long record = keeps.flight->timed ? FTRACE_FLIGHT_TIMED_RECORD :
+			       FTRACE_FLIGHT_RECORD;
+	/* They are behind the groups. */
+	bool no_pids = keeps.other || keeps.memory[0] + writes.at + writes.size >
+				      (void *)per_cpu_ptr(keeps.flight->cpu, 0)->behind;
+
+	KUNIT_EXPECT_TRUE(test, last);
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct ftrace_flight_call *a, *b = &found[i];
+
+		for (a = &keeps.calls[at]; at < keeps.nr && a->ip != b->ip; a++)
+			at++;
+		if (at < keeps.nr && a->parent_ip == b->parent_ip &&
+		    (a->pid == b->pid || (no_pids && b->pid == PID_MAX_LIMIT)) &&
+		    a->time >= b->early && a->time <= b->late && b->time <= now)
+			continue;
+		KUNIT_FAIL(test, "%u at %lx: %lx <- %lx of %u at %llu, not of %u in %llu to %llu",
+			   writes.what, writes.at, b->ip, b->parent_ip, b->pid, b->time,
+			   at < keeps.nr ? a->pid : 0, at < keeps.nr ? a->early : 0,
+			   at < keeps.nr ? a->late : 0);
+		break;
+	}
+	/* Zeros in place of the last calls are as if nothing was ever written there. */
+	KUNIT_EXPECT_TRUE_MSG(test, nr == keeps.nr || keeps.other || !nr ||
+			      found[nr - 1].ip != keeps.calls[keeps.nr - 1].ip, "%u at %lx",
+			      writes.what, writes.at);
+	/* A group more at both ends. */
+	KUNIT_EXPECT_LE_MSG(test, keeps.other, writes.size / (32 * record) + 2, "%u at %lx",
+			    writes.what, writes.at);
+	KUNIT_EXPECT_GE_MSG(test, nr + writes.size / record + 2 * 32, keeps.nr, "%u at %lx",
+			    writes.what, writes.at);
+	keep_end(last);
+}
+
+static void other_data_is_left_out(struct kunit *test)
+{
+	struct ftrace_flight_call *found = vmalloc(CALLS * sizeof(*found));
+	/* Of a CPU in its first lap, and in a later one. */
+	const unsigned int calls[] = { 700, 3250 };
+	/* Groups of which a part is left, and one of which most is left. */
+	const unsigned int cuts[] = { 0, 312, 464 };
+
+	KUNIT_ASSERT_NOT_NULL(test, found);
+	for (unsigned int i = 0; i < 4; i++) {
+		struct ftrace_flight_cpu *c;
+		unsigned long group = i & 1 ? FTRACE_FLIGHT_TIMED_GROUP : FTRACE_FLIGHT_GROUP;
+		unsigned long ring, at;
+
+		keep_make(test);
+		keep_record(test, i & 1);
+		keep_calls(1, calls[i / 2]);
+		/* Without a switch behind it, a group has the only word about its task. */
+		for (unsigned int n = 0; n < (i < 3 ? 200 : 1200); n++)
+			keep_calls(7 * (calls[i / 2] + n), 7 * (calls[i / 2] + n) + 1);
+		/* A group that an interrupt has begun in the middle of a switch has none. */
+		c = per_cpu_ptr(keeps.flight->cpu, 0);
+		at = (((long)c->next >> 1) - c->base) / group;
+		((u32 *)c->behind)[at > 12 ? at - 12 : at + 12] = FTRACE_FLIGHT_NOBODY;
+		keep_compare(test);
+		scoped_guard(preempt)
+			ftrace_flight_switch(keeps.flight, keeps.calls[keeps.nr - 1].pid, 1);
+		for (unsigned int n = 0; n < 100; n++) {
+			keep_calls(7 * (4500 + n), 7 * (4500 + n) + 1);
+			ftrace_flight_mark(keeps.flight);
+		}
+		keeps.nr = keep_read(keeps.flight, keeps.calls);
+		ring = c->base - (unsigned long)keeps.memory[0];
+		keeps.write = keep_write;
+		/* With the tasks of groups, which are behind the ring. */
+		for (writes.what = 0; writes.what < 10; writes.what++) {
+			for (writes.at = ring; writes.at < ring + FTRACE_FLIGHT_MIN_SIZE * 5 / 4;
+			     writes.at += PAGE_SIZE / 2) {
+				/* Nobody can tell that a few times are other ones. */
+				for (unsigned int n = 0; n < 3 - (writes.what == 6); n++) {
+					writes.size = 2 * PAGE_SIZE - cuts[n];
+					keep_compare_rest(test, found);
+				}
+			}
+		}
+		keeps.write = NULL;
+		keep_undo(NULL);
+	}
+	vfree(found);
 }
 
 static void keep_refused(struct kunit *test, const char *what)
@@ -601,6 +785,8 @@ static void tasks_keep_their_names(struct kunit *test)
 	ftrace_flight_comms_note(keeps.flight, 8, "a name of fifteen");
 	ftrace_flight_comms_note(keeps.flight, 7 + 3 * FTRACE_FLIGHT_COMMS, "later");
 	ftrace_flight_comms_note(&other, 8, "other");
+	ftrace_flight_comms_note(keeps.flight, FTRACE_FLIGHT_COMMS, "beside idle");
+	ftrace_flight_comms_note(keeps.flight, 0, "swapper/1");
 	/* A reset in the middle of it. */
 	ftrace_flight_comms_note(keeps.flight, 9, "cut");
 	ftrace_flight_keep_comms()[9].pid = U32_MAX;
@@ -608,6 +794,7 @@ static void tasks_keep_their_names(struct kunit *test)
 	last = keep_reset();
 	KUNIT_ASSERT_TRUE(test, last);
 	keep_expect_comm(test, 0, "<idle>");
+	keep_expect_comm(test, FTRACE_FLIGHT_COMMS, "beside idle");
 	keep_expect_comm(test, 7, "<...>");
 	keep_expect_comm(test, 8, "a name of fifte");
 	keep_expect_comm(test, 9, "<...>");
@@ -683,8 +870,10 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE_SLOW(calls_with_times_are_found),
 	KUNIT_CASE(laps_that_have_just_ended_are_found),
 	KUNIT_CASE(what_is_not_written_is_not_found),
+	KUNIT_CASE(what_was_taken_back_is_not_found),
 	KUNIT_CASE(what_was_cleared_is_not_found),
 	KUNIT_CASE(the_memory_is_cleared),
+	KUNIT_CASE_SLOW(other_data_is_left_out),
 	KUNIT_CASE(what_does_not_match_is_refused),
 	KUNIT_CASE(functions_move_with_the_kernel),
 #ifdef CONFIG_MODULES

@@ -161,15 +161,15 @@ void *vmalloc_noprof(unsigned long size)
 	return __kmalloc_noprof(size, GFP_KERNEL);
 }
 
+/* The groups of a flight recorder must be aligned. */
 void *vzalloc_noprof(unsigned long size)
 {
-	return __kmalloc_noprof(size, GFP_KERNEL | __GFP_ZERO);
+	return alloc_aligned(PAGE_SIZE, size, GFP_KERNEL | __GFP_ZERO);
 }
 
-/* The groups of a flight recorder must be aligned. */
 void *vzalloc_node_noprof(unsigned long size, int node)
 {
-	return alloc_aligned(PAGE_SIZE, size, GFP_KERNEL | __GFP_ZERO);
+	return vzalloc_noprof(size);
 }
 
 /* A cache only knows the size of its objects. */
