@@ -318,6 +318,33 @@ CASE(tracers_fail_without_memory)
 	KUNIT_EXPECT_EQ(test, native_echo(DIR "current_tracer", 0, "function"), 0);
 }
 
+#define NEW	"instances/q/"
+
+static int start_new_returns(void *data)
+{
+	return native_echo(NEW "current_tracer", 0, "flight");
+}
+
+static void new_array(void *data)
+{
+	native_echo(NEW "current_tracer", 0, "nop");
+	native_rmdir("q");
+	native_mkdir("q");
+	native_echo(NEW "set_ftrace_filter", O_TRUNC, "ftrace_kunit_func1");
+	native_echo(NEW "options/flight-returns", 0, "1");
+}
+
+/* The first recorder of an array that has returns makes a guard. */
+CASE(first_returns_need_memory)
+{
+	struct native_op op = { start_new_returns, new_array, .lenient = true };
+
+	new_array(NULL);
+	KUNIT_EXPECT_GT(test, native_sweep(test, &op), 3U);
+	native_echo(NEW "current_tracer", 0, "nop");
+	KUNIT_EXPECT_EQ(test, native_rmdir("q"), 0);
+}
+
 CASE(options_fail_without_memory)
 {
 	struct native_op op = { NATIVE_WRITES(DIR "options/func-no-repeats", 0, "1", "0") };
